@@ -7,6 +7,7 @@ libtools_a_SOURCES = \
 # The program is main alone; all else is in the library, where tests reach it.
 bin_PROGRAMS += rocesim
 rocesim_SOURCES = tools/rocesim.c
+rocesim_LDFLAGS = $(OPT_LDFLAGS) $(LTO_LDFLAGS)
 rocesim_LDADD = $(project_libs) $(GLIB_LIBS) $(JANSSON_LIBS)
 
 EXTRA_DIST += \
