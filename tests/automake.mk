@@ -25,6 +25,9 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/version.sh \
+	tests/self/harness.sh \
+	tests/self/lint.sh \
+	tools/lint/lint \
 	$(NULL)
 
 # ---- make check-long: under 12 minutes --------------------------------------------------
@@ -93,7 +96,7 @@ EXTRA_PROGRAMS += \
 LDADD += libtests.a $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
-run_tests = $(srcdir)/tests/harness -s $(srcdir)
+run_tests = $(lint_env) $(srcdir)/tests/harness -s $(srcdir)
 else
 run_tests = echo "cmocka >= 1.1.5 is missing (Debian: libcmocka-dev); configure again when it is there" >&2; false;
 endif

@@ -11,9 +11,26 @@ rocesim_LDFLAGS = $(OPT_LDFLAGS) $(LTO_LDFLAGS)
 rocesim_LDADD = $(project_libs) $(GLIB_LIBS) $(JANSSON_LIBS)
 
 EXTRA_DIST += \
+	tools/lint/globals.allow \
+	tools/lint/layers.txt \
+	tools/lint/lint \
+	tools/lint/objects.mk \
 	$(NULL)
 
-# ---- make lint -------------------------------------------------------------------------
+# ---- make lint, make tidy --------------------------------------------------------------
+
+# lint compiles for itself, with what the project's own compilation sees.
+lint_env = CC='$(CC)' LINT_CPPFLAGS="$(DEFS) -I$(abs_top_builddir) $(base_cppflags) $(CPPFLAGS)"
+
+lint: config.h
+	$(AM_V_at)$(lint_env) $(srcdir)/tools/lint/lint
+
+# Slow, and a matter of judgement: no part of check.
+tidy: config.h
+	$(AM_V_at)cd $(srcdir) && clang-tidy --quiet \
+		$$(find sim models topologies workloads tools -name '*.c') \
+		-- -std=gnu17 $(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir) $(AM_CPPFLAGS)
 
 clean-lint:
-.PHONY: clean-lint
+	rm -rf .lint
+.PHONY: clean-lint lint tidy
