@@ -17,7 +17,7 @@ EXTRA_DIST += \
 	tools/lint/objects.mk \
 	$(NULL)
 
-# ---- make lint, make tidy --------------------------------------------------------------
+# ---- make lint, tidy, format --------------------------------------------------------------
 
 # lint compiles for itself, with what the project's own compilation sees.
 lint_env = CC='$(CC)' LINT_CPPFLAGS="$(DEFS) -I$(abs_top_builddir) $(base_cppflags) $(CPPFLAGS)"
@@ -31,6 +31,12 @@ tidy: config.h
 		$$(find sim models topologies workloads tools -name '*.c') \
 		-- -std=gnu17 $(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir) $(AM_CPPFLAGS)
 
+# What lint's rule `format' asks for.
+format:
+	$(AM_V_at)cd $(srcdir) && find sim models topologies workloads tools tests -path tests/log -prune \
+		-o \( -name '*.c' -o -name '*.h' \) -print | \
+		xargs $$(command -v clang-format-14 || echo clang-format) -i
+
 clean-lint:
 	rm -rf .lint
-.PHONY: clean-lint lint tidy
+.PHONY: clean-lint format lint tidy
