@@ -92,6 +92,8 @@ EXTRA_PROGRAMS += \
 	$(fuzz_targets) \
 	$(NULL)
 
+CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES)
+
 # One line for all programs: the default LDADD is theirs, rocesim has its own.
 LDADD += libtests.a $(CMOCKA_LIBS)
 
