@@ -27,6 +27,7 @@ check_scripts = \
 	tests/cli/version.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
+	tests/self/mutants.sh \
 	tools/lint/lint \
 	$(NULL)
 
@@ -71,6 +72,7 @@ EXTRA_DIST += \
 	$(validate_scripts) \
 	tests/copy-tree \
 	tests/harness \
+	tests/variant \
 	$(mutants) \
 	$(NULL)
 
@@ -125,7 +127,7 @@ check-full: rocesim $(check_full_tests)
 	$(AM_V_at)$(run_tests) -j 1 -t 7200 $(all_check_full)
 
 clean-tests:
-	rm -rf tests/log fuzz-build
+	rm -rf tests/log fuzz-build variants
 # A benchmark prints lines `name value unit'.
 bench: rocesim $(bench_programs)
 	@test -n "$(strip $(bench_programs))" || { echo "no benchmark is listed in tests/automake.mk" >&2; exit 1; }
