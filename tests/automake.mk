@@ -51,6 +51,7 @@ check_full_scripts = \
 
 # ---- make bench, make fuzz, make validate -----------------------------------------------
 
+# A benchmark is linked as the program is: tests_bench_NAME_LDFLAGS = $(rocesim_LDFLAGS)
 bench_programs = \
 	$(NULL)
 
