@@ -2,6 +2,14 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/trace/nccl_line.c \
+	workloads/trace/nccl_line.h \
+	workloads/trace/read_nccl_log.c \
+	workloads/trace/trace.c \
+	workloads/trace/trace.h \
+	workloads/trace/trace_build.c \
+	workloads/trace/trace_build.h \
+	workloads/trace/trace_list.def \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \
