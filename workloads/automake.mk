@@ -13,4 +13,7 @@ libworkloads_a_SOURCES = \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \
+	workloads/examples/README.md \
+	workloads/examples/gpt2-64ranks-nccl.log \
+	workloads/examples/gpt2-nccl-log.awk \
 	$(NULL)
