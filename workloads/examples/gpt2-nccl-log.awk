@@ -255,6 +255,8 @@ function train(    i, b) {
         for (b = 0; b < n_buckets; b++) {
             clock += 400 + int(buckets[b] / 1100) # backward pass: guess, about 0.11 s
             all_reduce(buckets[b], 9)
+            if (b % 3 == 2)
+                show()
         }
         clock += 3000
         all_reduce(1, 7)

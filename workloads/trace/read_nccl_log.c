@@ -779,7 +779,7 @@ keep_fragment(struct reader *reader, const struct nccl_head *head,
 {
     struct fragment fragment = {.head = *head,
                                 .process = process,
-                                .text = g_memdup2(text, (size_t)(end - text)),
+                                .text = g_strndup(text, (size_t)(end - text)),
                                 .n = (size_t)(end - text),
                                 .line = reader->line};
 
