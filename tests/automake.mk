@@ -11,6 +11,7 @@ libtests_a_SOURCES = \
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
+	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
 
@@ -56,6 +57,7 @@ bench_programs = \
 	$(NULL)
 
 fuzz_targets = \
+	tests/fuzz/fuzz_nccl_log \
 	$(NULL)
 
 validate_scripts = \

@@ -20,6 +20,9 @@
 enum {
     N_RECENT = 32, /* operations of a thread that may still get a TUNING line; guess */
     MAX_FRAGMENTS = 64, /* unfinished lines at a time; guess */
+    MAX_SCRAPS = 8,     /* lines cut before their message, at a time; guess */
+    MAX_LINE = 1024,    /* NCCL cuts its lines there */
+    MAX_PREFIX = 128,   /* launcher's prefix, time stamp, HOST:PID:TID [dev]; guess */
     MAX_NOTES = 2 * TRACE_MAX_CHANNELS,
 };
 
@@ -103,19 +106,28 @@ struct fragment {
     uint64_t line;
 };
 
+/* Text before another line's prefix that may begin one itself, cut before its message. */
+struct scrap {
+    char text[MAX_PREFIX];
+    size_t n;
+    uint64_t line;
+};
+
 struct reader {
     struct trace_build *build;     /* borrowed */
     const struct trace_file *file; /* during 'read' */
     uint64_t line;                 /* being read, from 1 */
     GHashTable *hosts;             /* struct host by name */
     GHashTable *processes, *devices, *bindings, *comms, *turns,
-        *threads;       /* by struct key */
-    GArray *fragments;  /* struct fragment */
+        *threads;      /* by struct key */
+    GArray *fragments; /* struct fragment */
+    struct scrap scraps[MAX_SCRAPS];
+    size_t n_scraps;
     GArray *order;      /* uint32_t, scratch */
     GArray *wrap;       /* uint32_t: a Channel list that may go on in the next line */
     uint32_t wrap_comm; /* NONE: there is none */
     uint32_t wrap_channel;
-    bool has_init, is_numbered_by_prefix, has_lines;
+    bool has_init, is_numbered_by_prefix;
     uint64_t n_joined, joined_line; /* cut lines put together, and the first */
     uint32_t joined_file;
     uint64_t n_warn, warn_line; /* NCCL WARN lines, and the first */
@@ -424,18 +436,18 @@ on_channel(struct reader *reader, struct thread *thread, uint32_t channel,
 }
 
 /* A line of numbers alone after a Channel line goes on with its list. */
-static void
+static bool
 on_wrapped(struct reader *reader, const char *text, const char *end)
 {
     text = nccl_skip_launcher(text, end);
-    if (reader->wrap->len < TRACE_MAX_RANKS &&
-        nccl_numbers_parse(text, end, reader->wrap)) {
-        trace_build_ring(reader->build, reader->wrap_comm, reader->wrap_channel,
-                         (const uint32_t *)(const void *)reader->wrap->data,
-                         reader->wrap->len);
-    } else {
-        reader->wrap_comm = NONE;
+    if (reader->wrap->len >= TRACE_MAX_RANKS ||
+        !nccl_numbers_parse(text, end, reader->wrap)) {
+        return false;
     }
+    trace_build_ring(reader->build, reader->wrap_comm, reader->wrap_channel,
+                     (const uint32_t *)(const void *)reader->wrap->data,
+                     reader->wrap->len);
+    return true;
 }
 
 /* ---- INIT ------------------------------------------------------------------------------ */
@@ -792,6 +804,29 @@ keep_fragment(struct reader *reader, const struct nccl_head *head,
     g_array_append_val(reader->fragments, fragment);
 }
 
+/* Where "NCCL INFO" or "NCCL WARN" stands in [at, end), NULL if nowhere. */
+static const char *
+find_mark(const char *at, const char *end)
+{
+    while ((at = memmem(at, (size_t)(end - at), "NCCL ", 5)) != NULL) {
+        if (end - at >= 9 &&
+            (memcmp(at + 5, "INFO", 4) == 0 || memcmp(at + 5, "WARN", 4) == 0)) {
+            return at;
+        }
+        at += 5;
+    }
+    return NULL;
+}
+
+static void
+count_joined(struct reader *reader, uint64_t line)
+{
+    if (reader->n_joined++ == 0) {
+        reader->joined_file = reader->file->index;
+        reader->joined_line = line;
+    }
+}
+
 /* Tries to end fragment 'index' with 'text'. */
 static bool
 try_join(struct reader *reader, guint index, const char *text, const char *end,
@@ -816,13 +851,86 @@ try_join(struct reader *reader, guint index, const char *text, const char *end,
     reader->line = fragment->line;
     read_message(reader, &head, &process, whole, whole_end, failed, error);
     reader->line = line;
-    if (reader->n_joined++ == 0) {
-        reader->joined_file = reader->file->index;
-        reader->joined_line = fragment->line;
-    }
+    count_joined(reader, fragment->line);
     g_free(fragment->text);
     g_array_remove_index(reader->fragments, index);
     return true;
+}
+
+static void
+keep_scrap(struct reader *reader, const char *text, const char *end)
+{
+    const size_t n = (size_t)(end - text);
+
+    if (n == 0 || n > MAX_PREFIX) {
+        return;
+    }
+    if (reader->n_scraps == MAX_SCRAPS) {
+        memmove(reader->scraps, reader->scraps + 1,
+                sizeof(reader->scraps) - sizeof(reader->scraps[0]));
+        reader->n_scraps--;
+    }
+    struct scrap *scrap = &reader->scraps[reader->n_scraps++];
+    memcpy(scrap->text, text, n);
+    scrap->n = n;
+    scrap->line = reader->line;
+}
+
+/* Tries to begin 'text' with scrap 'index': a line of a known process, with a message that
+ * counts. */
+static bool
+try_scrap(struct reader *reader, size_t index, const char *text, const char *end,
+          bool *failed, GError **error)
+{
+    const struct scrap scrap = reader->scraps[index];
+    char whole[MAX_PREFIX + MAX_LINE];
+    struct nccl_head head;
+    struct nccl_coll coll;
+    struct nccl_init init;
+
+    memcpy(whole, scrap.text, scrap.n);
+    memcpy(whole + scrap.n, text, (size_t)(end - text));
+    const char *whole_end = whole + scrap.n + (end - text);
+    const char *mark = find_mark(whole, whole_end);
+    if (mark == NULL || mark[5] != 'I' || !nccl_head_parse(whole, mark, &head)) {
+        return false;
+    }
+    struct process *process = find_process(reader, &head);
+    const char *message = mark + 9;
+    while (message < whole_end && *message == ' ') {
+        message++;
+    }
+    if (process == NULL || (nccl_coll_parse(message, whole_end, &coll) != NCCL_WHOLE &&
+                            nccl_init_parse(message, whole_end, &init) != NCCL_WHOLE)) {
+        return false;
+    }
+    const uint64_t line = reader->line;
+    reader->line = scrap.line;
+    drop_fragments_of(reader, process);
+    read_message(reader, &head, &process, message, whole_end, failed, error);
+    reader->line = line;
+    count_joined(reader, scrap.line);
+    reader->n_scraps--;
+    memmove(reader->scraps + index, reader->scraps + index + 1,
+            (reader->n_scraps - index) * sizeof(scrap));
+    return true;
+}
+
+/* Text that is no line of a known process: may be the rest of one cut before its message.
+ * TRUE in '*joined' if it was. */
+static gboolean
+read_scrapped(struct reader *reader, const char *text, const char *end, bool *joined,
+              GError **error)
+{
+    const char *inner = nccl_skip_launcher(text, end);
+    bool failed = false;
+
+    *joined = false;
+    for (size_t i = reader->n_scraps; end - text <= MAX_LINE && i-- > 0 && !*joined;) {
+        *joined = try_scrap(reader, i, text, end, &failed, error) ||
+                  (inner != text && try_scrap(reader, i, inner, end, &failed, error));
+    }
+    return !failed;
 }
 
 /* Text without HOST:PID:TID: may be the rest of a cut line. */
@@ -832,7 +940,7 @@ read_tail(struct reader *reader, const char *text, const char *end, GError **err
     const char *inner = nccl_skip_launcher(text, end);
     bool failed = false;
 
-    if (end - text > 1024) { /* NCCL cuts its lines there */
+    if (end - text > MAX_LINE) {
         return TRUE;
     }
     for (guint i = reader->fragments->len; i-- > 0;) {
@@ -855,20 +963,6 @@ count_warn(struct reader *reader, const char *mark, const char *end)
     }
 }
 
-/* Where "NCCL INFO" or "NCCL WARN" stands in [at, end), NULL if nowhere. */
-static const char *
-find_mark(const char *at, const char *end)
-{
-    while ((at = memmem(at, (size_t)(end - at), "NCCL ", 5)) != NULL) {
-        if (end - at >= 9 &&
-            (memcmp(at + 5, "INFO", 4) == 0 || memcmp(at + 5, "WARN", 4) == 0)) {
-            return at;
-        }
-        at += 5;
-    }
-    return NULL;
-}
-
 /* Reads the messages of one line, which another process may have cut. */
 static gboolean
 read_line(struct reader *reader, const char *line, const char *end, bool is_last_cut,
@@ -877,13 +971,16 @@ read_line(struct reader *reader, const char *line, const char *end, bool is_last
     const char *begin = line; /* of what has not been read */
     const char *mark = find_mark(line, end);
 
-    if (reader->wrap_comm != NONE && mark == NULL) {
-        on_wrapped(reader, line, end);
+    if (reader->wrap_comm != NONE && mark == NULL && on_wrapped(reader, line, end)) {
         return TRUE;
     }
     reader->wrap_comm = NONE;
+    bool joined = false;
     if (mark == NULL) {
-        return reader->fragments->len == 0 || read_tail(reader, line, end, error);
+        return (reader->n_scraps == 0 ||
+                read_scrapped(reader, line, end, &joined, error)) &&
+               (joined || reader->fragments->len == 0 ||
+                read_tail(reader, line, end, error));
     }
     while (mark != NULL) {
         const char *next = find_mark(mark + 9, end);
@@ -896,16 +993,25 @@ read_line(struct reader *reader, const char *line, const char *end, bool is_last
             count_warn(reader, mark, end);
             return TRUE;
         }
-        if (!nccl_head_parse(begin, mark, &head)) {
+        const bool has_head = nccl_head_parse(begin, mark, &head);
+        process = has_head ? find_process(reader, &head) : NULL;
+        if (process == NULL && reader->n_scraps > 0 && next == NULL) {
+            const gboolean good = read_scrapped(reader, begin, end, &joined, error);
+            if (!good || joined) {
+                return good;
+            }
+        }
+        if (!has_head) {
             begin = text;
             mark = next;
             continue;
         }
-        reader->has_lines = true;
-        find_process(reader, &head);
-        if (head.start > begin && reader->fragments->len > 0 &&
-            !read_tail(reader, begin, head.start, error)) {
-            return FALSE;
+        if (head.start > begin) {
+            keep_scrap(reader, begin, head.start);
+            if (reader->fragments->len > 0 &&
+                !read_tail(reader, begin, head.start, error)) {
+                return FALSE;
+            }
         }
         const bool is_cut =
             next != NULL && next[5] == 'I' && nccl_head_parse(text, next, &next_head);
@@ -916,11 +1022,8 @@ read_line(struct reader *reader, const char *line, const char *end, bool is_last
         while (text < stop && *text == ' ') {
             text++;
         }
-        if (reader->fragments->len > 0) {
-            process = find_process(reader, &head);
-            if (process != NULL) {
-                drop_fragments_of(reader, process);
-            }
+        if (reader->fragments->len > 0 && process != NULL) {
+            drop_fragments_of(reader, process);
         }
         const bool may_go_on = is_cut || is_last_cut;
         if (text < stop || may_go_on) {
@@ -1005,6 +1108,7 @@ nccl_log_read(void *state, const struct trace_file *file, GError **error)
     while (reader->fragments->len > 0) {
         drop_fragment(reader, 0);
     }
+    reader->n_scraps = 0;
     reader->file = NULL;
     return TRUE;
 }
