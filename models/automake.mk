@@ -2,6 +2,7 @@
 
 noinst_LIBRARIES += libmodels.a
 libmodels_a_SOURCES = \
+	models/cc/cc.h \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \

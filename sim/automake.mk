@@ -10,6 +10,7 @@ libsim_a_SOURCES = \
 	sim/hist.h \
 	sim/lp.c \
 	sim/lp.h \
+	sim/param.h \
 	sim/pool.c \
 	sim/pool.h \
 	sim/rng.c \
