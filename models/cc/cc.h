@@ -101,7 +101,8 @@ struct cc_ops {
     void (*init)(void *state, const void *params, const struct cc_env *env,
                  struct cc_out *out);
     void (*on_cnp)(void *state, const void *params, int64_t now_ps, struct cc_out *out);
-    /* 'wire_bytes': with preamble and gap.  Called only while limited. */
+    /* 'wire_bytes': with preamble and gap.  Called only while limited; may be NULL in an
+     * algorithm that never limits. */
     void (*on_send)(void *state, const void *params, int64_t now_ps, int32_t wire_bytes,
                     struct cc_out *out);
     /* May be NULL: ACKs are not looked at. */
