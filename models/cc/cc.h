@@ -17,7 +17,8 @@
  *                  the rate that it leaves in 'out'
  *     on_ack()     only if not NULL
  *     on_timeout() only if not NULL
- *     sync()       before the rate is sampled or reported
+ *     sync()       before the rate is sampled or reported; into the QP's own 'out', as it may
+ *                  find that the QP is no longer limited
  * 'now_ps' never goes back from call to call on one state.  Only differences of times count.
  *
  * Invariant: while out.limited is false the QP is at line rate with no window, nothing is
