@@ -1,4 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 dist_doc_DATA = \
+	docs/profiles.md \
+	$(NULL)
+
+# One file a congestion control.
+ccdocdir = $(docdir)/cc
+dist_ccdoc_DATA = \
+	docs/cc/dcqcn.md \
+	docs/cc/none.md \
 	$(NULL)

@@ -11,6 +11,11 @@ libtests_a_SOURCES = \
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
+	tests/unit/test_cc \
+	tests/unit/test_cc_dcqcn \
+	tests/unit/test_cc_hello \
+	tests/unit/test_param \
+	tests/unit/test_profiles \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
@@ -22,6 +27,7 @@ golden_tests = \
 	$(NULL)
 
 theory_tests = \
+	tests/theory/test_dcqcn_bottleneck \
 	$(NULL)
 
 check_scripts = \
@@ -69,14 +75,16 @@ mutants = \
 
 # Files that tests read, and whole folders of them.
 EXTRA_DIST += \
-	$(check_scripts) \
-	$(check_long_scripts) \
 	$(check_full_scripts) \
+	$(check_long_scripts) \
+	$(check_scripts) \
 	$(validate_scripts) \
 	tests/copy-tree \
 	tests/harness \
-	tests/variant \
 	$(mutants) \
+	tests/hello-cc/cc_hello.c \
+	tests/hello-cc/cc_list.def \
+	tests/variant \
 	$(NULL)
 
 # ---- how they are built and run ---------------------------------------------------------

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * net.h - a network: hosts, switches, links, queue pairs; owns them all.
+ *
+ * Life of a network:
+ *   1. net_new(); a topology adds nodes and links (net_add_*), in an order that fixes all
+ *      dense ids.
+ *   2. Parameters of links, NICs and switches are set (the arrays are public until 3).
+ *   3. net_build(): ports, NICs, switches with their buffers; faults of the plan are checked.
+ *   4. The topology sets the route tables (net_set_routes()); workloads ask for connections,
+ *      pipes and timer sources.
+ *   5. net_start(): processes, threads, queue pairs.  Workloads schedule their first events
+ *      with net_lp_of_host().
+ *   6. net_run(), once; then counters may be read.  net_free().
+ *
+ * Ids: node = order of adding; host and switch = order among their kind; port = by node,
+ * then by the order of links at the node; so 'leaf0:1' is the second link of leaf0.
+ */
+#ifndef ROCESIM_MODELS_NET_H
+#define ROCESIM_MODELS_NET_H
+
+#include <glib.h>
+
+#include "models/cc/cc.h"
+#include "models/net_lp.h"
+#include "models/nic/nic.h"
+#include "models/port.h"
+#include "models/switch/switch.h"
+#include "sim/sim.h"
+
+#define NET_ERROR net_error_quark()
+GQuark net_error_quark(void);
+
+enum net_error {
+    NET_ERROR_RATE,  /* a link faster than what it is plugged into */
+    NET_ERROR_RANGE, /* a number that cannot be */
+};
+
+enum node_kind { NODE_HOST, NODE_SWITCH };
+
+/* A kind of traffic: `qos` of a scenario.  Class and marking are the same everywhere. */
+struct net_qos {
+    char *name; /* owned */
+    uint8_t dscp, cls;
+    bool lossless, strict, ecn;
+    int32_t weight; /* of the round robin, >= 1; without strict */
+};
+
+#define REACTION_IEEE INT64_C(-1) /* the limit of IEEE 802.3 at the link's rate */
+#define HEADROOM_COMPUTED INT64_C(-1)
+#define XON_COMPUTED INT64_C(-1)
+
+/* As a user gives it, defaults filled in, base units. */
+struct nic_params {
+    int64_t port_rate_bps; /* 0: any */
+    int64_t latency_ps, ack_latency_ps;
+    int64_t pfc_reaction_ps; /* REACTION_IEEE or >= 0 */
+    int64_t jitter_ps;       /* seeded start offset up to it; -1: one full frame */
+    int64_t cnp_interval_ps;
+    int64_t mtu_bytes, ack_every, max_inflight, ack_timeout, retry_count;
+    int64_t ip; /* 4 or 6 */
+    bool vlan;
+    uint8_t pfc; /* bit c: the NIC obeys pauses of class c */
+};
+
+struct switch_params {
+    int64_t port_rate_bps; /* 0: any */
+    int64_t buffer_bytes, reserved_bytes, headroom_bytes, xon_bytes;
+    int64_t alpha_q32;
+    int64_t latency_ps, ingress_latency_ps;
+    int64_t pfc_reaction_ps; /* REACTION_IEEE or >= 0 */
+    int64_t hash_seed;       /* -1: from the scenario's seed and the switch's name */
+    bool cut_through, ecn_at_dequeue;
+    uint8_t pfc; /* bit c: the switch pauses its peers for class c and obeys them */
+};
+
+/* Marking thresholds of a port, from a named set or given: 'ecn_of' of net_plan. */
+struct ecn_params {
+    int64_t kmin_bytes, kmax_bytes, pmax_q32;
+    int64_t at_rate_bps; /* 0: these hold for any rate; else they scale with rate / this */
+};
+
+struct link_params {
+    int64_t rate_bps; /* > 0 */
+    int64_t delay_ps; /* one way, >= 0 */
+    double error_rate, bit_error_rate; /* shares of frames, of bits */
+};
+
+struct net_node {
+    char *name; /* owned */
+    enum node_kind kind;
+    uint32_t index;               /* host id or switch id */
+    uint32_t first_port, n_ports; /* from net_build() on */
+    uint32_t rack;                /* hint of the topology: nodes of one rack belong together */
+    uint8_t tier;                 /* 0 host, 1 leaf, 2 spine, 3 core */
+};
+
+struct net_link {
+    char *name; /* owned: "leaf0-spine1", parallel ones "...#1", "...#2" */
+    uint32_t node[2];
+    uint32_t port[2]; /* dense ids, from net_build() on */
+    struct link_params params;
+};
+
+/* A connection asked for: two QPs. */
+struct net_connection {
+    uint32_t host[2], nic[2]; /* nic: index within its host */
+    uint8_t cls, tos;
+    uint32_t qp[2]; /* dense ids */
+    uint32_t qpn[2];
+};
+
+/* How the run goes on; asked at every epoch, in the first thread. */
+struct net_watch {
+    /* Returns false to interrupt the run.  May be NULL. */
+    bool (*on_epoch)(void *ctx, const struct net *net, int64_t now_ps);
+    void *ctx; /* borrowed */
+    struct probe_sink sink; /* on_record may be NULL: records are thrown away */
+};
+
+enum net_end {
+    NET_END_DONE,        /* nothing outstanding */
+    NET_END_STOPPED,     /* at the stop time */
+    NET_END_STALLED,     /* operations outstanding, and nothing that could go on */
+    NET_END_QP_ERROR,    /* a QP has used up its retries */
+    NET_END_INTERRUPTED, /* on_epoch said no */
+};
+
+enum net_partition { PARTITION_AUTO, PARTITION_ONE, PARTITION_RACK, PARTITION_NODE };
+
+struct net {
+    uint64_t seed;
+
+    struct net_node *nodes; /* owned arrays */
+    struct net_link *links;
+    uint32_t n_nodes, n_links, cap_nodes, cap_links;
+    uint32_t n_hosts, n_switches;
+    uint32_t *node_of_host, *node_of_switch; /* owned */
+
+    struct net_qos *qos; /* owned */
+    uint32_t n_qos;
+    uint32_t cnp_qos; /* index; what CNPs travel as */
+    struct nic_params *nic_params;       /* owned: by host */
+    struct switch_params *switch_params; /* owned: by switch */
+    struct ecn_params *ecn_params;       /* owned: by switch */
+    const struct cc_ops *cc;             /* borrowed */
+    void *cc_params;                     /* owned; cc->params_bytes */
+
+    struct port *ports; /* owned */
+    uint32_t n_ports;
+    struct nic *nics; /* owned: one for each port of a host, by port order */
+    uint32_t n_nics;
+    uint32_t *nic_of_host; /* owned: first NIC of each host */
+    struct nic_config *nic_configs; /* owned: by host */
+    struct fabric_switch *switches; /* owned */
+    struct route_table **tables;    /* owned: all versions ever set */
+    uint32_t n_tables;
+
+    struct net_connection *connections; /* owned */
+    uint32_t n_connections, cap_connections;
+    struct qp *qps; /* owned: from net_start() on */
+    uint32_t n_qps;
+    uint32_t *qps_of_host; /* owned: QPs counted so far, for QPNs */
+    uint32_t n_pipes;
+    uint64_t n_timers;
+
+    struct sim *sim; /* owned */
+    uint32_t *lp_of_node; /* owned */
+    struct net_lp *lps;   /* owned */
+    int64_t lookahead_ps;
+    uint32_t lookahead_link; /* that sets it */
+    int64_t sample_ps;       /* 0: none */
+    uint8_t *sampled;        /* owned: by port; NULL: all */
+
+    struct net_watch watch;
+    enum net_end end;
+    int64_t end_ps;      /* the epoch it ended at */
+    int64_t progress_ps; /* last epoch that saw foreground events; private */
+    uint64_t progress_events;
+};
+
+struct net *net_new(uint64_t seed);
+void net_free(struct net *net); /* accepts NULL */
+
+/* Adding; 'name' is copied and must be new.  Returns the node, link.  A link's name is made
+ * from its ends' names, the first one given first; parallel links get '#1', '#2'... in order
+ * of adding (the first one's name gains '#1' when the second is added). */
+uint32_t net_add_host(struct net *net, const char *name, uint32_t rack);
+uint32_t net_add_switch(struct net *net, const char *name, uint32_t rack, uint8_t tier);
+uint32_t net_add_link(struct net *net, uint32_t a, uint32_t b, const struct link_params *params);
+
+/* The node called 'name', or UINT32_MAX.  A link by name, either end first; likewise. */
+uint32_t net_find_node(const struct net *net, const char *name);
+uint32_t net_find_link(const struct net *net, const char *name);
+
+/* Adds a kind of traffic (copied). */
+void net_add_qos(struct net *net, const struct net_qos *qos);
+
+/* Makes parameters of all hosts and switches equal to these, once all nodes are added. */
+void net_set_params(struct net *net, const struct nic_params *nic,
+                    const struct switch_params *sw, const struct ecn_params *ecn);
+
+/* Sets the congestion control: 'params' (cc->params_bytes) is copied. */
+void net_set_cc(struct net *net, const struct cc_ops *cc, const void *params);
+
+/* Step 3.  '*warnings' (may be NULL) receives lines, each owned by the caller. */
+gboolean net_build(struct net *net, GPtrArray *warnings, GError **error);
+
+/* Sets the route table of 'sw' (steals it). */
+void net_set_routes(struct net *net, uint32_t sw, struct route_table *table);
+
+/* Asks for a connection between two NICs for traffic of 'qos'; returns its index.  Data may
+ * flow both ways.  Owners: user and user_ctx of both QPs are to be set after net_start(). */
+uint32_t net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
+                     uint32_t nic_b, uint32_t qos);
+
+/* Dense ids for pipes and timers of workloads. */
+uint32_t net_new_pipe(struct net *net);
+uint64_t net_new_timer(struct net *net);
+
+/* Step 5: deals nodes to processes and processes to 'n_threads' (>= 1; 0: as many as
+ * cores when there are processes enough). */
+void net_start(struct net *net, enum net_partition partition, uint32_t n_threads);
+
+/* The process that 'host' lives in; the seeded start offset of its NICs. */
+struct lp *net_lp_of_host(const struct net *net, uint32_t host);
+int64_t net_jitter_ps(const struct net *net, uint32_t host);
+
+/* QP 'side' (0, 1) of connection 'index'. */
+struct qp *net_qp(const struct net *net, uint32_t index, unsigned side);
+
+/* Step 6.  'stop_ps' TIME_NEVER_PS: none. */
+void net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch);
+
+/* Time a full frame of 'host' takes alone on an empty path from 'a' to 'b', and the
+ * least fct of a flow of 'bytes' on connection 'index': see docs/results.md "ideal". */
+int64_t net_ideal_fct_ps(const struct net *net, uint32_t index, int64_t bytes);
+
+/* Aborts when a law is broken: packets sent = delivered + lost + in flight on every link,
+ * accounts of every buffer, counts of every QP, stops and resumes.  After net_run(). */
+void net_check(const struct net *net);
+
+/* Handles one event; the sim's function. */
+void net_handle(struct lp *lp, const struct event *event);
+
+#endif

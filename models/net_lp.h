@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * net_lp.h - what the network keeps for each logical process: lp.user points here.
+ */
+#ifndef ROCESIM_MODELS_NET_LP_H
+#define ROCESIM_MODELS_NET_LP_H
+
+#include "models/probe/probe.h"
+#include "sim/lp.h"
+
+struct net;
+
+struct net_lp {
+    struct probe probe;
+    int64_t n_ops;        /* operations of workloads begun less ended here; the sum over all
+                             processes is outstanding */
+    int64_t n_pauses_out; /* pause frames made less heard here; likewise */
+    int64_t last_end_ps;  /* latest end of an operation here */
+    struct net *net;      /* borrowed */
+    uint32_t *ports;      /* owned: dense ids of the ports here, ascending */
+    uint32_t n_ports;
+};
+
+static inline struct net_lp *
+net_lp(const struct lp *lp)
+{
+    return lp->user;
+}
+
+/* A workload has begun an operation that must end before the run may, or has ended one. */
+static inline void
+net_op_begin(struct lp *lp)
+{
+    net_lp(lp)->n_ops++;
+}
+
+static inline void
+net_op_end(struct lp *lp)
+{
+    net_lp(lp)->n_ops--;
+    net_lp(lp)->last_end_ps = lp->now_ps;
+}
+
+#endif
