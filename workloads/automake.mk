@@ -9,7 +9,10 @@ libworkloads_a_SOURCES = \
 	workloads/trace/trace.h \
 	workloads/trace/trace_build.c \
 	workloads/trace/trace_build.h \
+	workloads/trace/trace_build_private.h \
 	workloads/trace/trace_list.def \
+	workloads/trace/trace_merge.c \
+	workloads/trace/trace_place.c \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \
