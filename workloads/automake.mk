@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/trace/nccl_job.c \
+	workloads/trace/nccl_job.h \
 	workloads/trace/nccl_line.c \
 	workloads/trace/nccl_line.h \
 	workloads/trace/read_nccl_log.c \

@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-enum { MAX_PREFIX = 96 }; /* a launcher's prefix is shorter; guess */
+enum {
+    MAX_PREFIX = 96, /* a launcher's prefix is shorter; guess */
+    MAX_HOST = 64,   /* HOST_NAME_MAX of Linux */
+};
 
 struct text {
     const char *at, *end;
@@ -355,7 +358,7 @@ back_launcher(const char *line, struct nccl_head *head)
     }
     at--;
     const bool has_stream = at > line && at[-1] == '>';
-    while (has_stream && at > line && *at != '<') {
+    while (has_stream && at > line && head->start - at < MAX_PREFIX && *at != '<') {
         at--;
     }
     if (at > line && at[-1] == ']') {
@@ -405,7 +408,7 @@ nccl_head_parse(const char *line, const char *mark, struct nccl_head *head)
         return false;
     }
     const char *host_end = at;
-    while (at > line && is_host_char(at[-1])) {
+    while (at > line && host_end - at < MAX_HOST && is_host_char(at[-1])) {
         at--;
     }
     head->host = at;
@@ -552,7 +555,8 @@ nccl_numbers_parse(const char *text, const char *end, GArray *order)
 
     for (skip_spaces(&rest); rest.at < end; skip_spaces(&rest)) {
         uint32_t value;
-        if (!take_index(&rest, &value) || (rest.at < end && *rest.at != ' ')) {
+        if (!take_index(&rest, &value) || (rest.at < end && *rest.at != ' ') ||
+            order->len >= TRACE_MAX_RANKS) {
             g_array_set_size(order, before);
             return false;
         }

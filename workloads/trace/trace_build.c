@@ -11,7 +11,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { MAX_WARNINGS = 20 };
+enum {
+    MAX_WARNINGS = 20,
+    MAX_DAMAGES = 4096, /* guess: a log with more is no log to trust */
+};
 
 static void
 free_list(gpointer data)
@@ -530,6 +533,9 @@ trace_build_damaged(struct trace_build *build, uint32_t rank, enum trace_kind ki
 {
     const struct build_damage damage = {rank, file, line, seq, kind, false};
 
+    if (build->damages->len >= MAX_DAMAGES) {
+        return;
+    }
     g_array_append_val(build->damages, damage);
     if (!g_hash_table_contains(build->damages_of, GUINT_TO_POINTER(rank + 1))) {
         g_hash_table_insert(build->damages_of, GUINT_TO_POINTER(rank + 1),

@@ -110,7 +110,8 @@ void trace_build_tune(struct trace_build *build, uint32_t index, enum trace_algo
                       enum trace_proto proto, int64_t channel_lo, int64_t channel_hi);
 
 /* A line of 'rank' was cut: it called something, kind 'kind' (TRACE_N_KINDS: unreadable),
- * counter 'seq' (TRACE_ANY_SEQ: unreadable).  May stand in for one missing call. */
+ * counter 'seq' (TRACE_ANY_SEQ: unreadable).  May stand in for one missing call.  Beyond
+ * 4096 such lines are not kept. */
 void trace_build_damaged(struct trace_build *build, uint32_t rank, enum trace_kind kind,
                          uint64_t seq, uint32_t file, uint64_t line);
 

@@ -156,15 +156,14 @@ take_damage(const struct trace_build *build, uint32_t rank,
     return NULL;
 }
 
-/* Operations at the end that some rank's log does not reach. */
+/* Where the first rank's log ends: nothing from there on is whole. */
 struct tail {
-    uint32_t n_left_out;
     const struct cursor *first; /* a rank whose log ends before the others' */
     uint64_t seq;
 };
 
 /* Checks that 'cursors[n]' at the lowest counter agree with 'lead'; 'merged' becomes the
- * operation or, if a rank's log ended before, is counted in 'tail'. */
+ * operation or, if a rank's log ended before, is left out, as 'tail' says. */
 static gboolean
 merge_one(struct trace_build *build, const struct build_comm *comm,
           struct cursor cursors[], uint32_t n, uint32_t lead, GArray *ops,
@@ -212,12 +211,9 @@ merge_one(struct trace_build *build, const struct build_comm *comm,
             return FALSE;
         }
     }
-    if (ended != NULL || tail->first != NULL) {
-        if (tail->first == NULL) {
-            tail->first = ended;
-            tail->seq = first->said.seq;
-        }
-        tail->n_left_out++;
+    if (ended != NULL) {
+        tail->first = ended;
+        tail->seq = first->said.seq;
         op.n_calls = 0; /* so that it is never placed */
     }
     g_array_append_val(ops, op);
@@ -253,9 +249,22 @@ check_members(const struct trace_build *build, const struct build_comm *comm,
     return g_steal_pointer(&members);
 }
 
+/* The collectives that 'cursor' has not come to. */
+static uint32_t
+count_rest(const struct trace_build *build, const struct cursor *cursor)
+{
+    uint32_t n = 0;
+
+    for (uint32_t c = cursor->call; c != BUILD_NONE;
+         c = build_call_at(build, c)->next_of_member) {
+        n += !call_is_p2p(build, c);
+    }
+    return n;
+}
+
 static void
 warn_tail(struct trace_build *build, const struct build_comm *comm,
-          const struct tail *tail, uint32_t n_ops)
+          const struct tail *tail, uint32_t n_left_out, uint32_t n_ops)
 {
     const struct build_member *member = build_member_at(build, tail->first->member);
     g_autofree char *where = NULL;
@@ -277,7 +286,7 @@ warn_tail(struct trace_build *build, const struct build_comm *comm,
         build,
         "%s: the last %u of its %u collectives, from opCount %" G_GINT64_MODIFIER
         "x on, are left out",
-        where, tail->n_left_out, n_ops, tail->seq);
+        where, n_left_out, n_ops, tail->seq);
 }
 
 /* Merges the collectives of one communicator into 'ops'. */
@@ -294,7 +303,7 @@ merge_comm(struct trace_build *build, const struct build_comm *comm,
         cursors[i] = (struct cursor){.member = members[i], .last_call = BUILD_NONE};
         cursor_seek(build, &cursors[i], build_member_at(build, members[i])->first);
     }
-    for (;;) {
+    while (tail.first == NULL) {
         uint32_t lead = BUILD_NONE;
         for (uint32_t i = 0; i < n; i++) {
             if (cursors[i].call != BUILD_NONE &&
@@ -312,7 +321,11 @@ merge_comm(struct trace_build *build, const struct build_comm *comm,
         n_ops++;
     }
     if (tail.first != NULL) {
-        warn_tail(build, comm, &tail, n_ops);
+        uint32_t n_rest = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            n_rest = MAX(n_rest, count_rest(build, &cursors[i]));
+        }
+        warn_tail(build, comm, &tail, n_rest + 1, n_ops + n_rest);
     }
     return TRUE;
 }
@@ -569,7 +582,7 @@ trace_merge_calls(struct trace_build *build, GArray *ops, GError **error)
         g_autofree uint32_t *members =
             check_members(build, comm, build_call_at(build, comm->first_call), error);
         if (members == NULL || !merge_comm(build, comm, members, ops, error) ||
-            !merge_p2p(build, comm, members, ops, error)) {
+            (comm->has_p2p && !merge_p2p(build, comm, members, ops, error))) {
             return FALSE;
         }
     }

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+enum { MAX_TRIED = 16 }; /* communicators as numbering of all, until one is good; guess */
+
 struct place {
     uint32_t comm_rank, rank;
 };
@@ -32,12 +34,15 @@ number_by_comm(const struct trace_build *build, uint32_t number[])
 {
     const uint32_t n_ranks = build->ranks->len;
 
-    for (uint32_t c = 0; c < build->comms->len; c++) {
+    uint32_t n_tried = 0;
+
+    for (uint32_t c = 0; c < build->comms->len && n_tried < MAX_TRIED; c++) {
         const struct build_comm *comm = build_comm_at(build, c);
 
         if (g_hash_table_size(comm->member_of) != n_ranks) {
             continue;
         }
+        n_tried++;
         g_autofree struct place *places = g_new(struct place, n_ranks);
         uint32_t n = 0;
         for (uint32_t m = 0; m < build->members->len; m++) {
