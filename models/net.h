@@ -22,10 +22,12 @@
 #include <glib.h>
 
 #include "models/cc/cc.h"
+#include "models/fault.h"
 #include "models/net_lp.h"
 #include "models/nic/nic.h"
 #include "models/port.h"
 #include "models/switch/switch.h"
+#include "sim/partition.h"
 #include "sim/sim.h"
 
 #define NET_ERROR net_error_quark()
@@ -126,7 +128,6 @@ enum net_end {
     NET_END_INTERRUPTED, /* on_epoch said no */
 };
 
-enum net_partition { PARTITION_AUTO, PARTITION_ONE, PARTITION_RACK, PARTITION_NODE };
 
 struct net {
     uint64_t seed;
@@ -164,9 +165,13 @@ struct net {
     uint32_t n_pipes;
     uint64_t n_timers;
 
+    struct fault **faults; /* owned: one for each end */
+    uint32_t n_faults;
+
     struct sim *sim; /* owned */
     uint32_t *lp_of_node; /* owned */
-    struct net_lp *lps;   /* owned */
+    struct net_lp *lps;   /* owned: n_lps */
+    uint32_t n_lps;
     int64_t lookahead_ps;
     uint32_t lookahead_link; /* that sets it */
     int64_t sample_ps;       /* 0: none */
@@ -175,6 +180,8 @@ struct net {
     struct net_watch watch;
     enum net_end end;
     int64_t end_ps;      /* the epoch it ended at */
+    int64_t stop_ps;
+    int64_t grace_ps;    /* how long a standstill may last before it is one; private */
     int64_t progress_ps; /* last epoch that saw foreground events; private */
     uint64_t progress_events;
 };
@@ -209,6 +216,14 @@ gboolean net_build(struct net *net, GPtrArray *warnings, GError **error);
 /* Sets the route table of 'sw' (steals it). */
 void net_set_routes(struct net *net, uint32_t sw, struct route_table *table);
 
+/* Plans 'fault' (copied; drop too) at both ends of 'link', between steps 3 and 5; its id,
+ * port and key are filled in. */
+void net_add_fault(struct net *net, uint32_t link, const struct fault *fault);
+
+/* Has 'sw' forward by 'table' (steals it) from 'at_ps' on; likewise. */
+void net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table,
+                       int64_t at_ps);
+
 /* Asks for a connection between two NICs for traffic of 'qos'; returns its index.  Data may
  * flow both ways.  Owners: user and user_ctx of both QPs are to be set after net_start(). */
 uint32_t net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
@@ -220,7 +235,7 @@ uint64_t net_new_timer(struct net *net);
 
 /* Step 5: deals nodes to processes and processes to 'n_threads' (>= 1; 0: as many as
  * cores when there are processes enough). */
-void net_start(struct net *net, enum net_partition partition, uint32_t n_threads);
+void net_start(struct net *net, enum partition_mode partition, uint32_t n_threads);
 
 /* The process that 'host' lives in; the seeded start offset of its NICs. */
 struct lp *net_lp_of_host(const struct net *net, uint32_t host);
@@ -236,11 +251,17 @@ void net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch);
  * least fct of a flow of 'bytes' on connection 'index': see docs/results.md "ideal". */
 int64_t net_ideal_fct_ps(const struct net *net, uint32_t index, int64_t bytes);
 
+/* Operations of workloads outstanding; only between windows. */
+int64_t net_n_ops(const struct net *net);
+
 /* Aborts when a law is broken: packets sent = delivered + lost + in flight on every link,
  * accounts of every buffer, counts of every QP, stops and resumes.  After net_run(). */
 void net_check(const struct net *net);
 
-/* Handles one event; the sim's function. */
-void net_handle(struct lp *lp, const struct event *event);
+/* A pause reaction time as given, REACTION_IEEE resolved for 'rate_bps'. */
+int64_t net_pause_reaction_ps(int64_t reaction_ps, int64_t rate_bps);
+
+/* What the simulation calls; for net_start(). */
+extern const struct sim_ops net_sim_ops;
 
 #endif

@@ -10,6 +10,12 @@
 
 struct net;
 
+/* What the last sample saw of a port's class. */
+struct net_seen {
+    int64_t tx_bytes, queue_bytes;
+    bool paused, moving;
+};
+
 struct net_lp {
     struct probe probe;
     int64_t n_ops;        /* operations of workloads begun less ended here; the sum over all
@@ -19,6 +25,7 @@ struct net_lp {
     struct net *net;      /* borrowed */
     uint32_t *ports;      /* owned: dense ids of the ports here, ascending */
     uint32_t n_ports;
+    struct net_seen *seen; /* owned: n_ports x N_CLASSES; NULL without samples */
 };
 
 static inline struct net_lp *

@@ -81,7 +81,7 @@ struct packet {
         struct packet_transport tp;
         struct packet_pause pause;
     };
-    uint32_t dst_host;
+    uint32_t dst_nic;   /* dense id: what routes are by */
     uint32_t in_port;   /* dense id of the port whose account it is charged to */
     uint32_t imm;       /* immediate data */
     uint16_t size_bytes;    /* frame with FCS */

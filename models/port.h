@@ -72,7 +72,9 @@ struct port_stats {
     int64_t queue_since_ps;  /* of the last change */
     int64_t queue_max_bytes;
     int64_t drops, drop_bytes;     /* for lack of buffer, charged to the ingress */
-    int64_t lost_error, lost_down; /* at the receiving end of the link */
+    int64_t lost_error;    /* at the receiving end: damaged, or lost by a fault's list */
+    int64_t lost_on_link;  /* at the receiving end: under way when the link went down */
+    int64_t lost_down;     /* at the sending end: meant for a link that is down */
     int64_t marked;
     int64_t pfc_xoff_tx, pfc_xon_tx, pfc_xoff_rx, pfc_xon_rx;
     int64_t paused_ps; /* of pauses that are over */
@@ -109,7 +111,7 @@ struct port {
     int64_t commit_start_ps;    /* its start; may lie ahead */
     int64_t prev_end_ps;        /* end of the gap behind the frame before it */
     struct lp_channel *channel; /* borrowed: to the peer's process; NULL: the same */
-    uint64_t arrival_key;       /* of arrivals at the peer */
+    uint64_t arrival_key;       /* of arrivals at the peer; those of pauses are background */
     int64_t delay_ps;           /* propagation */
     uint32_t byte_ps;           /* 0: the rate is no whole number of ps a byte */
     uint32_t pause_reaction_ps; /* from hearing a pause to obeying it; below 4.29 ms */
@@ -173,9 +175,10 @@ port_wake_at(struct lp *lp, struct port *port, int64_t at_ps)
 }
 
 /* Puts 'pkt' (steals it) on the time line from 'start_ps', which is not before now nor
- * busy_until_ps. */
+ * busy_until_ps; its arrival is an event of 'key'. */
 static inline void
-port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_ps)
+port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_ps,
+            uint64_t key)
 {
     uint16_t size = pkt->size_bytes;
     int64_t heard = size < port->arrive_bytes ? size : port->arrive_bytes;
@@ -185,8 +188,8 @@ port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_
     port->busy_until_ps = start_ps + port_bytes_ps(port, size + WIRE_EXTRA_BYTES);
     port->commit_is_pause = false;
     lp_send(lp, port->channel,
-            start_ps + port_bytes_ps(port, heard + WIRE_PREAMBLE_BYTES) + port->delay_ps,
-            port->arrival_key, pkt);
+            start_ps + port_bytes_ps(port, heard + WIRE_PREAMBLE_BYTES) + port->delay_ps, key,
+            pkt);
 }
 
 /* The same for a frame of a class, counted. */
@@ -197,7 +200,7 @@ port_transmit(struct lp *lp, struct port *port, struct packet *pkt, int64_t star
 
     out->tx_bytes += pkt->size_bytes;
     out->tx_pkts++;
-    port_commit(lp, port, pkt, start_ps);
+    port_commit(lp, port, pkt, start_ps, port->arrival_key);
 }
 
 /* Is class 'cls' of 'port' paused at 'at_ps'?  Pauses heard so far only. */

@@ -349,6 +349,21 @@ event_queue_next_ps(const struct event_queue *queue)
 }
 
 void
+event_queue_each(const struct event_queue *queue, event_visit *visit, void *ctx)
+{
+    for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
+        const struct event_bucket *bucket = &queue->ring[i];
+
+        for (uint32_t j = i == slot_of(queue->current) ? queue->pos : 0; j < bucket->n; j++) {
+            visit(&bucket->events[j], ctx);
+        }
+    }
+    for (uint32_t j = 0; j < queue->far.n; j++) {
+        visit(&queue->far.events[j], ctx);
+    }
+}
+
+void
 event_queue_check(const struct event_queue *queue)
 {
     uint64_t n = queue->far.n;

@@ -90,6 +90,10 @@ void event_queue_clear(struct event_queue *queue);
 /* Aborts when the queue is out of order or its counts do not add up.  O(n). */
 void event_queue_check(const struct event_queue *queue);
 
+/* Shows every event held to 'visit', in no order. */
+typedef void event_visit(const struct event *event, void *ctx);
+void event_queue_each(const struct event_queue *queue, event_visit *visit, void *ctx);
+
 /* Time of the first event, TIME_NEVER_PS when there is none.  O(events of a bucket). */
 int64_t event_queue_next_ps(const struct event_queue *queue);
 

@@ -124,13 +124,6 @@ restart_ack_timer(struct lp *lp, struct qp *qp)
 
 /* ---- sending -------------------------------------------------------------------------- */
 
-/* The pace in ps a byte x 2^16: 8e12 x 2^16 is below 2^59. */
-static void
-set_pace(struct qp *qp)
-{
-    qp->pace_q16 = (uint64_t)(8 * PS_PER_S << 16) / (uint64_t)qp->rate.rate_bps;
-}
-
 /* Asks the congestion control about a packet of 'wire_bytes' that starts now. */
 static void
 pace(struct qp *qp, int64_t now_ps, uint32_t wire_bytes)
@@ -138,10 +131,12 @@ pace(struct qp *qp, int64_t now_ps, uint32_t wire_bytes)
     const struct nic_config *config = qp->nic->config;
     int64_t before_bps = qp->rate.rate_bps;
 
-    config->cc->on_send(qp->cc_state, config->cc_params, now_ps, (int32_t)wire_bytes,
-                        &qp->rate);
+    if (config->cc->on_send) {
+        config->cc->on_send(qp->cc_state, config->cc_params, now_ps, (int32_t)wire_bytes,
+                            &qp->rate);
+    }
     if (qp->rate.rate_bps != before_bps) {
-        set_pace(qp);
+        qp_set_pace(qp);
     }
     qp->next_send_ps = now_ps + (int64_t)(wire_bytes * qp->pace_q16 >> 16);
 }
@@ -192,7 +187,7 @@ make_data(struct lp *lp, struct qp *qp)
                .psn = (qp->psn_base + (uint32_t)seq) & PSN_MASK,
                .message = message->id,
                .message_bytes = (uint32_t)message->bytes},
-        .dst_host = qp->dst_host,
+        .dst_nic = qp->dst_nic,
         .imm = message->imm,
         .size_bytes = packet_frame_bytes(payload, extra, config->ip_bytes, config->vlan_bytes),
         .payload_bytes = (uint16_t)payload,
@@ -311,7 +306,7 @@ make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
     *pkt = (struct packet){
         .ready_ps = lp->now_ps + config->ack_latency_ps,
         .tp = {.src_qp = qp->id, .dst_qp = qp->peer, .flow_hash = qp->flow_hash, .psn = psn},
-        .dst_host = qp->dst_host,
+        .dst_nic = qp->dst_nic,
         .size_bytes = config->ack_bytes,
         .type = type,
         .tos = qp->tos & 0xFC, /* answers are Not-ECT: nothing would react to a mark */
@@ -501,7 +496,7 @@ acknowledge(struct lp *lp, struct qp *qp, int64_t seq)
                                    .acked_bytes = n_pkts * config->mtu_bytes};
 
         config->cc->on_ack(qp->cc_state, config->cc_params, &ack, &qp->rate);
-        set_pace(qp);
+        qp_set_pace(qp);
     }
     while (qp->oldest && qp->oldest->first_seq + qp->oldest->n_pkts <= seq) {
         struct message *message = qp->oldest;
@@ -556,7 +551,7 @@ receive_cnp(struct qp *qp, int64_t now_ps)
 
     qp->cnps_received++;
     config->cc->on_cnp(qp->cc_state, config->cc_params, now_ps, &qp->rate);
-    set_pace(qp);
+    qp_set_pace(qp);
 }
 
 void
@@ -581,7 +576,7 @@ nic_ack_timer(struct lp *lp, struct qp *qp)
     qp->retries++;
     if (config->cc->on_timeout) {
         config->cc->on_timeout(qp->cc_state, config->cc_params, lp->now_ps, &qp->rate);
-        set_pace(qp);
+        qp_set_pace(qp);
     }
     go_back(qp, qp->snd_una);
     restart_ack_timer(lp, qp);

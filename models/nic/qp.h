@@ -65,7 +65,7 @@ struct qp {
     uint32_t since_ack_req;
     uint32_t psn_base, psn_base_peer; /* 24 bit */
     uint32_t id, peer; /* dense ids */
-    uint32_t dst_host;
+    uint32_t dst_nic;
     uint32_t flow_hash;
     uint8_t place; /* enum qp_place */
     uint8_t cls, tos;
@@ -99,6 +99,9 @@ static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
  * With 'has_imm' the last packet carries 'imm'. */
 void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
                    uint32_t imm);
+
+/* Takes over a changed rate. */
+void qp_set_pace(struct qp *qp);
 
 /* The congestion control's rate at 'now_ps', bps. */
 int64_t qp_rate_bps(struct qp *qp, int64_t now_ps);

@@ -9,7 +9,7 @@
 
 #include "models/switch/pfc.h"
 
-#include "models/probe/probe.h"
+#include "models/net_lp.h"
 
 static int64_t
 refresh_ps(const struct port *port)
@@ -58,7 +58,7 @@ pfc_resume(struct lp *lp, struct port *port, unsigned cls)
 
     in->xoff = false;
     port_send_pause(lp, port, cls, false);
-    probe_add(lp->user, &record);
+    probe_add(&net_lp(lp)->probe, &record);
 }
 
 void

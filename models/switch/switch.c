@@ -176,7 +176,7 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         lose(lp, pkt, &sw->lost_ttl);
         return;
     }
-    uint16_t index = route_pick(sw->routes, pkt->dst_host, pkt->tp.flow_hash, sw->hash_seed);
+    uint16_t index = route_pick(sw->routes, pkt->dst_nic, pkt->tp.flow_hash, sw->hash_seed);
 
     if (unlikely(index == ROUTE_NONE)) {
         lose(lp, pkt, &sw->lost_route);

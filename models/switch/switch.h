@@ -31,7 +31,7 @@ struct fabric_switch {
 
     uint32_t id;   /* among the switches */
     uint32_t node; /* dense node id */
-    char *name;    /* owned */
+    const char *name; /* borrowed: the node's */
     int64_t lost_ttl, lost_route; /* packets */
     struct port_sched sched;
 };
