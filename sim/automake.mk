@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+noinst_LIBRARIES += libsim.a
+libsim_a_SOURCES = \
+	sim/barrier.c \
+	sim/barrier.h \
+	sim/event.c \
+	sim/event.h \
+	sim/hist.c \
+	sim/hist.h \
+	sim/lp.c \
+	sim/lp.h \
+	sim/pool.c \
+	sim/pool.h \
+	sim/rng.c \
+	sim/rng.h \
+	sim/sim.c \
+	sim/sim.h \
+	sim/units.h \
+	$(NULL)

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * event.c - the rare halves of the calendar in event.h.
+ *
+ * Idea of the calendar: R. Brown, "Calendar queues", CACM 31 (1988); here without the
+ * year overflow, which the heap holds instead.
+ * Invariants: the current bucket is sorted from 'pos' on; an event of a ring bucket lies
+ * less than EVENT_BUCKETS buckets ahead; an event of the heap was past that when pushed
+ * and is moved before its bucket becomes current.
+ */
+#include <config.h>
+
+#include "sim/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHIFT_FIRST 15 /* 33 ns: a few events of a busy rack at 100 Gb/s */
+#define SHIFT_MIN 8
+#define SHIFT_MAX 34
+#define DENSITY_LOOK 8192 /* events between two looks at the density */
+
+static uint32_t
+slot_of(int64_t bucket)
+{
+    return (uint32_t)bucket & (EVENT_BUCKETS - 1);
+}
+
+void
+event_queue_init(struct event_queue *queue)
+{
+    *queue = (struct event_queue){.shift = SHIFT_FIRST};
+}
+
+void
+event_queue_clear(struct event_queue *queue)
+{
+    for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
+        free(queue->ring[i].events);
+    }
+    free(queue->far.events);
+    event_queue_init(queue);
+}
+
+int64_t
+event_queue_bytes(const struct event_queue *queue)
+{
+    int64_t n = queue->far.cap;
+
+    for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
+        n += queue->ring[i].cap;
+    }
+    return n * (int64_t)sizeof(struct event) + (int64_t)sizeof *queue;
+}
+
+void
+event_bucket_grow__(struct event_bucket *bucket)
+{
+    bucket->cap = bucket->cap ? bucket->cap * 2 : 8;
+    bucket->events = realloc(bucket->events, bucket->cap * sizeof *bucket->events);
+    if (!bucket->events) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+}
+
+static void
+bucket_add(struct event_bucket *bucket, struct event event)
+{
+    if (bucket->n == bucket->cap) {
+        event_bucket_grow__(bucket);
+    }
+    bucket->events[bucket->n++] = event;
+}
+
+static void
+heap_push(struct event_bucket *heap, struct event event)
+{
+    bucket_add(heap, event);
+    uint32_t i = heap->n - 1;
+
+    while (i > 0 && event_before(&event, &heap->events[(i - 1) / 4])) {
+        heap->events[i] = heap->events[(i - 1) / 4];
+        i = (i - 1) / 4;
+    }
+    heap->events[i] = event;
+}
+
+static struct event
+heap_pop(struct event_bucket *heap)
+{
+    struct event top = heap->events[0];
+    struct event last = heap->events[--heap->n];
+    uint32_t i = 0;
+
+    for (;;) {
+        uint32_t least = 4 * i + 1;
+
+        if (least >= heap->n) {
+            break;
+        }
+        for (uint32_t c = least + 1; c < heap->n && c <= 4 * i + 4; c++) {
+            if (event_before(&heap->events[c], &heap->events[least])) {
+                least = c;
+            }
+        }
+        if (!event_before(&heap->events[least], &last)) {
+            break;
+        }
+        heap->events[i] = heap->events[least];
+        i = least;
+    }
+    heap->events[i] = last;
+    return top;
+}
+
+static void
+insertion_sort(struct event *a, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        struct event e = a[i];
+        uint32_t j = i;
+
+        for (; j > 0 && event_before(&e, &a[j - 1]); j--) {
+            a[j] = a[j - 1];
+        }
+        a[j] = e;
+    }
+}
+
+static void
+sort_events(struct event *a, uint32_t n)
+{
+    while (n > 24) {
+        struct event *x = &a[0], *y = &a[n / 2], *z = &a[n - 1];
+        struct event pivot = event_before(x, y)
+                                 ? (event_before(y, z) ? *y : event_before(x, z) ? *z : *x)
+                                 : (event_before(x, z) ? *x : event_before(y, z) ? *z : *y);
+        uint32_t i = 0, j = n - 1;
+
+        for (;;) {
+            while (event_before(&a[i], &pivot)) {
+                i++;
+            }
+            while (event_before(&pivot, &a[j])) {
+                j--;
+            }
+            if (i >= j) {
+                break;
+            }
+            struct event swap = a[i];
+
+            a[i++] = a[j], a[j--] = swap;
+        }
+        /* The smaller side by recursion: depth at most log2 n. */
+        if (i < n - i) {
+            sort_events(a, i);
+            a += i, n -= i;
+        } else {
+            sort_events(a + i, n - i);
+            n = i;
+        }
+    }
+    insertion_sort(a, n);
+}
+
+static void
+ring_add(struct event_queue *queue, struct event event)
+{
+    uint32_t slot = slot_of(event.time_ps >> queue->shift);
+
+    bucket_add(&queue->ring[slot], event);
+    queue->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
+}
+
+void
+event_queue_push_slow__(struct event_queue *queue, struct event event)
+{
+    int64_t ahead = (event.time_ps >> queue->shift) - queue->current;
+
+    queue->n++;
+    if (ahead >= EVENT_BUCKETS) {
+        heap_push(&queue->far, event);
+        return;
+    }
+    if (ahead > 0) {
+        ring_add(queue, event);
+        return;
+    }
+    /* Into the current bucket, at its place. */
+    struct event_bucket *bucket = &queue->ring[slot_of(queue->current)];
+
+    bucket_add(bucket, event);
+    uint32_t i = bucket->n - 1;
+
+    for (; i > queue->pos && event_before(&event, &bucket->events[i - 1]); i--) {
+        bucket->events[i] = bucket->events[i - 1];
+    }
+    bucket->events[i] = event;
+}
+
+/* Number of buckets from the current one to the next occupied one; 0 when none is. */
+static uint32_t
+next_occupied(const struct event_queue *queue)
+{
+    uint32_t base = slot_of(queue->current);
+
+    for (uint32_t k = 1; k < EVENT_BUCKETS;) {
+        uint32_t slot = (base + k) & (EVENT_BUCKETS - 1);
+        uint64_t word = queue->occupied[slot / 64] >> (slot % 64);
+
+        if (word) {
+            k += (uint32_t)__builtin_ctzll(word);
+            return k < EVENT_BUCKETS ? k : 0;
+        }
+        k += 64 - slot % 64;
+    }
+    return 0;
+}
+
+/* Gives the buckets another width and deals the events out again. */
+static void
+set_shift(struct event_queue *queue, uint32_t shift, int64_t now_ps)
+{
+    uint32_t n = 0;
+    struct event *all = malloc((queue->n + 1) * sizeof *all);
+
+    if (!all) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
+        struct event_bucket *bucket = &queue->ring[i];
+        uint32_t from = i == slot_of(queue->current) ? queue->pos : 0;
+
+        if (bucket->n > from) {
+            memcpy(&all[n], &bucket->events[from], (bucket->n - from) * sizeof *all);
+            n += bucket->n - from;
+        }
+        bucket->n = 0;
+    }
+    memcpy(&all[n], queue->far.events, queue->far.n * sizeof *all);
+    n += queue->far.n;
+    queue->far.n = 0;
+    memset(queue->occupied, 0, sizeof queue->occupied);
+    queue->shift = shift;
+    queue->current = (now_ps >> shift) - 1;
+    queue->pos = 0;
+    queue->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        event_queue_push(queue, all[i]);
+    }
+    free(all);
+}
+
+/* A bucket of 2 to 12 events sorts fast and wastes no steps. */
+static void
+look_at_density(struct event_queue *queue, int64_t now_ps)
+{
+    uint32_t per_bucket = queue->n_drained / queue->n_opened;
+    uint32_t shift = queue->shift;
+
+    queue->n_drained = 0;
+    queue->n_opened = 0;
+    if (per_bucket > 12 && shift > SHIFT_MIN) {
+        set_shift(queue, shift - 1, now_ps);
+    } else if (per_bucket < 2 && shift < SHIFT_MAX) {
+        set_shift(queue, shift + 1, now_ps);
+    }
+}
+
+/* Number of the next bucket that holds an event; INT64_MAX when none does. */
+static int64_t
+next_bucket(const struct event_queue *queue)
+{
+    uint32_t step = next_occupied(queue);
+    int64_t far = queue->far.n ? queue->far.events[0].time_ps >> queue->shift : INT64_MAX;
+
+    return step && queue->current + step < far ? queue->current + step : far;
+}
+
+/* Makes 'bucket' the current one; none before it holds an event. */
+static void
+move_to(struct event_queue *queue, int64_t bucket)
+{
+    queue->current = bucket;
+    while (queue->far.n && (queue->far.events[0].time_ps >> queue->shift) - bucket <
+                               EVENT_BUCKETS) {
+        ring_add(queue, heap_pop(&queue->far));
+    }
+}
+
+const struct event *
+event_queue_advance__(struct event_queue *queue, int64_t until_ps)
+{
+    uint32_t slot = slot_of(queue->current);
+    struct event_bucket *bucket = &queue->ring[slot];
+
+    if (bucket->n) {
+        queue->n_drained += bucket->n;
+        queue->n_opened++;
+        bucket->n = 0;
+        queue->pos = 0;
+        queue->occupied[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+        if (unlikely(queue->n_drained > DENSITY_LOOK)) {
+            look_at_density(queue, queue->current << queue->shift);
+        }
+    }
+    int64_t next = next_bucket(queue);
+    int64_t end = (until_ps - 1) >> queue->shift; /* last bucket wanted */
+
+    if (next > end) {
+        /* Stand right before the end: what comes now lies in the ring, not in the heap. */
+        if (end - 1 > queue->current) {
+            move_to(queue, end - 1);
+        }
+        return NULL;
+    }
+    move_to(queue, next);
+    bucket = &queue->ring[slot_of(next)];
+    sort_events(bucket->events, bucket->n);
+    return bucket->events[0].time_ps < until_ps ? &bucket->events[0] : NULL;
+}
+
+int64_t
+event_queue_next_ps(const struct event_queue *queue)
+{
+    const struct event_bucket *bucket = &queue->ring[slot_of(queue->current)];
+    int64_t least = TIME_NEVER_PS;
+
+    if (queue->pos < bucket->n) {
+        return bucket->events[queue->pos].time_ps;
+    }
+    if (queue->far.n) {
+        least = queue->far.events[0].time_ps;
+    }
+    uint32_t step = next_occupied(queue);
+
+    if (step) {
+        bucket = &queue->ring[slot_of(queue->current + step)];
+        for (uint32_t i = 0; i < bucket->n; i++) {
+            if (bucket->events[i].time_ps < least) {
+                least = bucket->events[i].time_ps;
+            }
+        }
+    }
+    return least;
+}
+
+void
+event_queue_check(const struct event_queue *queue)
+{
+    uint64_t n = queue->far.n;
+
+    for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
+        const struct event_bucket *bucket = &queue->ring[i];
+        bool is_current = i == slot_of(queue->current);
+
+        n += is_current ? bucket->n - queue->pos : bucket->n;
+        for (uint32_t j = is_current ? queue->pos : 0; j < bucket->n; j++) {
+            int64_t ahead = (bucket->events[j].time_ps >> queue->shift) - queue->current;
+            bool sorted = !is_current || j == queue->pos ||
+                          event_before(&bucket->events[j - 1], &bucket->events[j]);
+
+            if (ahead >= EVENT_BUCKETS || (!is_current && ahead <= 0) || !sorted) {
+                abort();
+            }
+        }
+    }
+    if (n != queue->n) {
+        abort();
+    }
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * event.h - the event queue of one logical process: a bucketed calendar.
+ *
+ * A ring of time buckets with an occupancy bitmap, each an unsorted array until its turn
+ * comes; the current bucket, sorted; a heap for what lies beyond the ring (timers).  The
+ * bucket width follows the density of events.  Order is (time, key) and nothing else, so
+ * neither the width nor the order of insertion can be seen from outside.
+ *
+ * A key says who causes the event: phase, source, kind (design: "Order").  A source has
+ * one event of a phase at a time, so keys at one time differ.
+ */
+#ifndef SIM_EVENT_H
+#define SIM_EVENT_H
+
+#include "sim/units.h"
+
+#define EVENT_BUCKETS 256u
+
+/* What happens first at one instant. */
+enum event_phase {
+    PHASE_FAULT,
+    PHASE_SAMPLE,
+    PHASE_ARRIVAL,
+    PHASE_TX_DONE,
+    PHASE_TIMER,
+    PHASE_CONTROL,
+    PHASE_POST,
+};
+
+struct event {
+    int64_t time_ps;
+    uint64_t key;
+    void *obj; /* what the handler wants in cache; never part of the order */
+};
+
+/* 60: phase, 8: source, 1: kind, 0: background.  Source below 2^52, kind below 128.
+ * A background event keeps no run alive and is not counted. */
+static inline uint64_t
+event_key(enum event_phase phase, uint64_t source, unsigned kind, bool background)
+{
+    return (uint64_t)phase << 60 | source << 8 | (uint64_t)kind << 1 | background;
+}
+
+static inline uint64_t
+event_source(uint64_t key)
+{
+    return (key >> 8) & ((UINT64_C(1) << 52) - 1);
+}
+
+static inline unsigned
+event_kind(uint64_t key)
+{
+    return (unsigned)(key >> 1) & 127u;
+}
+
+static inline bool
+event_is_background(uint64_t key)
+{
+    return key & 1;
+}
+
+static inline bool
+event_before(const struct event *a, const struct event *b)
+{
+    return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->key < b->key);
+}
+
+struct event_bucket {
+    struct event *events; /* owned */
+    uint32_t n, cap;
+};
+
+struct event_queue {
+    int64_t current; /* number of the current bucket: time >> shift */
+    uint32_t shift;  /* log2 of the bucket width in ps */
+    uint32_t pos;    /* events of the current bucket already taken */
+    uint32_t n;      /* events held */
+    uint32_t n_drained, n_opened; /* since the last look at the width */
+    uint64_t occupied[EVENT_BUCKETS / 64];
+    struct event_bucket ring[EVENT_BUCKETS];
+    struct event_bucket far; /* heap, 4 children a node: events past the ring */
+};
+
+void event_queue_init(struct event_queue *queue);
+
+/* Frees the memory of 'queue', not the queue. */
+void event_queue_clear(struct event_queue *queue);
+
+/* Aborts when the queue is out of order or its counts do not add up.  O(n). */
+void event_queue_check(const struct event_queue *queue);
+
+/* Time of the first event, TIME_NEVER_PS when there is none.  O(events of a bucket). */
+int64_t event_queue_next_ps(const struct event_queue *queue);
+
+/* Bytes the queue holds. */
+int64_t event_queue_bytes(const struct event_queue *queue);
+
+/* Private: the rare halves of push and peek. */
+void event_bucket_grow__(struct event_bucket *bucket);
+void event_queue_push_slow__(struct event_queue *queue, struct event event);
+const struct event *event_queue_advance__(struct event_queue *queue, int64_t until_ps);
+
+/* Adds 'event'.  Its time may not lie before the last event taken. */
+static inline void
+event_queue_push(struct event_queue *queue, struct event event)
+{
+    int64_t ahead = (event.time_ps >> queue->shift) - queue->current;
+
+    if (likely(ahead > 0 && ahead < EVENT_BUCKETS)) {
+        uint32_t slot = (uint32_t)(event.time_ps >> queue->shift) & (EVENT_BUCKETS - 1);
+        struct event_bucket *bucket = &queue->ring[slot];
+
+        if (unlikely(bucket->n == bucket->cap)) {
+            event_bucket_grow__(bucket);
+        }
+        bucket->events[bucket->n++] = event;
+        queue->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
+        queue->n++;
+        return;
+    }
+    event_queue_push_slow__(queue, event);
+}
+
+/* The first event before 'until_ps', or NULL when there is none.  Valid until the next
+ * call.  After NULL no event before 'until_ps' may be pushed any more. */
+static inline const struct event *
+event_queue_peek(struct event_queue *queue, int64_t until_ps)
+{
+    const struct event_bucket *bucket = &queue->ring[queue->current & (EVENT_BUCKETS - 1)];
+
+    if (likely(queue->pos < bucket->n)) {
+        const struct event *event = &bucket->events[queue->pos];
+
+        return event->time_ps < until_ps ? event : NULL;
+    }
+    return event_queue_advance__(queue, until_ps);
+}
+
+/* Takes the event that event_queue_peek() has just shown. */
+static inline void
+event_queue_drop(struct event_queue *queue)
+{
+    queue->pos++;
+    queue->n--;
+}
+
+/* Brings the objects of the next two events of the current bucket into cache. */
+static inline void
+event_queue_prefetch(const struct event_queue *queue)
+{
+    const struct event_bucket *bucket = &queue->ring[queue->current & (EVENT_BUCKETS - 1)];
+
+    if (queue->pos + 1 < bucket->n) {
+        __builtin_prefetch(bucket->events[queue->pos].obj);
+        __builtin_prefetch(bucket->events[queue->pos + 1].obj);
+    }
+}
+
+#endif

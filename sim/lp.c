@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lp.c - mailboxes of logical processes.
+ */
+#include <config.h>
+
+#include "sim/lp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+lp_mailbox_grow__(struct lp_channel *channel, struct lp_mailbox *box)
+{
+    size_t size = channel->by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
+
+    box->cap = box->cap ? box->cap * 2 : 32;
+    box->events = realloc(box->events, box->cap * size);
+    if (!box->events) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+}
+
+void
+lp_past__(const struct lp *lp, int64_t time_ps)
+{
+    fprintf(stderr, "rocesim: bug: process %u at %lld ps schedules an event at %lld ps\n",
+            lp->id, (long long)lp->now_ps, (long long)time_ps);
+    abort();
+}
+
+static void
+take_box(struct lp *lp, const struct lp_channel *channel, struct lp_mailbox *box)
+{
+    if (!channel->by_value) {
+        for (uint32_t i = 0; i < box->n; i++) {
+            event_queue_push(&lp->queue, box->events[i]);
+        }
+    } else {
+        for (uint32_t i = 0; i < box->n; i++) {
+            struct event event = box->parcels[i].event;
+
+            event.obj = pool_get(lp->pool);
+            memcpy(event.obj, box->parcels[i].body, POOL_ITEM_BYTES);
+            event_queue_push(&lp->queue, event);
+        }
+    }
+    box->n = 0;
+}
+
+void
+lp_take_mail(struct lp *lp)
+{
+    for (uint32_t i = 0; i < lp->n_in; i++) {
+        struct lp_channel *channel = lp->in[i];
+        struct lp_mailbox *box = &channel->box[lp->parity ^ 1];
+
+        if (box->n) {
+            take_box(lp, channel, box);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * sim.c - windows, threads and epochs of sim.h.
+ *
+ * Each worker publishes one time a window; after the barrier all read all of them and so
+ * take the same next step without a second barrier.  Published times and mailboxes are
+ * double: a worker may be one window ahead of one that still reads.
+ */
+#include <config.h>
+
+#include "sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/barrier.h"
+
+struct published {
+    _Alignas(64) _Atomic int64_t next_ps[2];
+};
+
+/* What the workers of one run share. */
+struct run {
+    struct sim *sim;
+    struct barrier barrier;
+    bool go_on;
+    struct published published[SIM_MAX_THREADS];
+};
+
+struct worker_arg {
+    struct run *run;
+    uint32_t id;
+    pthread_t thread;
+};
+
+static void *
+alloc_zero(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+
+    if (!p) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+struct sim *
+sim_new(uint64_t seed, uint32_t n_lps, const struct sim_ops *ops, void *user)
+{
+    struct sim *sim = alloc_zero(1, sizeof *sim);
+
+    *sim = (struct sim){.seed = seed,
+                        .ops = ops,
+                        .user = user,
+                        .n_lps = n_lps,
+                        .lookahead_ps = TIME_NEVER_PS / 2,
+                        .stop_ps = TIME_NEVER_PS};
+    sim->lps = alloc_zero(n_lps, sizeof *sim->lps);
+    for (uint32_t i = 0; i < n_lps; i++) {
+        sim->lps[i].id = i;
+        sim->lps[i].sim = sim;
+        sim->lps[i].weight = 1;
+        sim->lps[i].sent_min_ps = TIME_NEVER_PS;
+        event_queue_init(&sim->lps[i].queue);
+    }
+    return sim;
+}
+
+void
+sim_free(struct sim *sim)
+{
+    if (!sim) {
+        return;
+    }
+    for (uint32_t i = 0; i < sim->n_lps; i++) {
+        event_queue_clear(&sim->lps[i].queue);
+        free(sim->lps[i].in);
+    }
+    for (uint32_t i = 0; i < sim->n_channels; i++) {
+        free(sim->channels[i].box[0].events);
+        free(sim->channels[i].box[1].events);
+    }
+    for (uint32_t i = 0; sim->workers && i < sim->n_threads; i++) {
+        pool_clear(&sim->workers[i].pool);
+        free(sim->workers[i].lps);
+    }
+    free(sim->workers);
+    free(sim->channels);
+    free(sim->lps);
+    free(sim);
+}
+
+struct lp_channel *
+sim_channel_find(const struct sim *sim, uint32_t from, uint32_t to)
+{
+    const struct lp *lp = &sim->lps[to];
+
+    for (uint32_t i = 0; i < lp->n_in; i++) {
+        if (lp->in[i]->from->id == from) {
+            return lp->in[i];
+        }
+    }
+    return NULL;
+}
+
+static bool
+is_connected(const struct sim *sim, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = sim->n_channels; i-- > 0;) {
+        if (sim->channels[i].from->id == from && sim->channels[i].to->id == to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void
+sim_connect(struct sim *sim, uint32_t from, uint32_t to, int64_t lookahead_ps)
+{
+    if (from == to) {
+        return;
+    }
+    if (lookahead_ps < sim->lookahead_ps) {
+        sim->lookahead_ps = lookahead_ps;
+    }
+    if (is_connected(sim, from, to)) {
+        return;
+    }
+    if (sim->n_channels == sim->cap_channels) {
+        sim->cap_channels = sim->cap_channels ? sim->cap_channels * 2 : 64;
+        sim->channels = realloc(sim->channels, sim->cap_channels * sizeof *sim->channels);
+        if (!sim->channels) {
+            fputs("rocesim: out of memory\n", stderr);
+            abort();
+        }
+    }
+    sim->channels[sim->n_channels++] =
+        (struct lp_channel){.from = &sim->lps[from], .to = &sim->lps[to]};
+}
+
+/* Heaviest first, each to the worker with the least so far. */
+static void
+deal_out(struct sim *sim)
+{
+    int64_t load[SIM_MAX_THREADS] = {0};
+
+    for (uint32_t done = 0; done < sim->n_lps; done++) {
+        struct lp *heaviest = NULL;
+        uint32_t least = 0;
+
+        for (uint32_t i = 0; i < sim->n_lps; i++) {
+            struct lp *lp = &sim->lps[i];
+
+            if (!lp->pool && (!heaviest || lp->weight > heaviest->weight)) {
+                heaviest = lp;
+            }
+        }
+        for (uint32_t w = 1; w < sim->n_threads; w++) {
+            if (load[w] < load[least]) {
+                least = w;
+            }
+        }
+        load[least] += heaviest->weight + 1;
+        heaviest->worker = least;
+        heaviest->pool = &sim->workers[least].pool;
+        sim->workers[least].n_lps++;
+    }
+    for (uint32_t w = 0; w < sim->n_threads; w++) {
+        struct sim_worker *worker = &sim->workers[w];
+        uint32_t n = 0;
+
+        worker->lps = alloc_zero(worker->n_lps, sizeof *worker->lps);
+        for (uint32_t i = 0; i < sim->n_lps; i++) {
+            if (sim->lps[i].worker == w) {
+                worker->lps[n++] = i;
+            }
+        }
+    }
+}
+
+void
+sim_start(struct sim *sim, uint32_t n_threads)
+{
+    sim->n_threads = n_threads;
+    sim->workers = alloc_zero(n_threads, sizeof *sim->workers);
+    for (uint32_t w = 0; w < n_threads; w++) {
+        pool_init(&sim->workers[w].pool);
+    }
+    deal_out(sim);
+    for (uint32_t i = 0; i < sim->n_channels; i++) {
+        struct lp_channel *channel = &sim->channels[i];
+        struct lp *to = channel->to;
+
+        channel->by_value = channel->from->worker != to->worker;
+        to->in = realloc(to->in, (to->n_in + 1) * sizeof *to->in);
+        if (!to->in) {
+            fputs("rocesim: out of memory\n", stderr);
+            abort();
+        }
+        to->in[to->n_in++] = channel;
+    }
+}
+
+static void
+lp_run(struct lp *lp, int64_t until_ps, void (*handle)(struct lp *, const struct event *))
+{
+    struct event_queue *queue = &lp->queue;
+    const struct event *next;
+
+    while ((next = event_queue_peek(queue, until_ps)) != NULL) {
+        struct event event = *next;
+        bool counts = !event_is_background(event.key);
+
+        event_queue_drop(queue);
+        event_queue_prefetch(queue);
+        lp->now_ps = event.time_ps;
+        lp->n_foreground -= counts;
+        lp->n_events += counts;
+        handle(lp, &event);
+    }
+}
+
+/* Least time that 'worker' holds or has sent. */
+static int64_t
+run_window(struct sim *sim, const struct sim_worker *worker, uint32_t parity, int64_t until_ps)
+{
+    int64_t least = TIME_NEVER_PS;
+
+    for (uint32_t i = 0; i < worker->n_lps; i++) {
+        struct lp *lp = &sim->lps[worker->lps[i]];
+
+        lp->parity = parity;
+        lp->sent_min_ps = TIME_NEVER_PS;
+        lp_take_mail(lp);
+        lp_run(lp, until_ps, sim->ops->handle);
+        int64_t next_ps = event_queue_next_ps(&lp->queue);
+
+        if (lp->sent_min_ps < next_ps) {
+            next_ps = lp->sent_min_ps;
+        }
+        if (next_ps < least) {
+            least = next_ps;
+        }
+    }
+    return least;
+}
+
+static int64_t
+least_published(const struct run *run, uint32_t parity)
+{
+    int64_t least = TIME_NEVER_PS;
+
+    for (uint32_t w = 0; w < run->sim->n_threads; w++) {
+        int64_t t = atomic_load_explicit(&run->published[w].next_ps[parity],
+                                         memory_order_acquire);
+
+        if (t < least) {
+            least = t;
+        }
+    }
+    return least;
+}
+
+/* The first epoch after the last one at 'epoch_ps' that 'next_ps' lies before, or the stop
+ * when that comes first.  With no event left, simply the next epoch. */
+static int64_t
+epoch_after(const struct sim *sim, int64_t epoch_ps, int64_t next_ps)
+{
+    int64_t from_ps = next_ps == TIME_NEVER_PS ? epoch_ps : next_ps;
+    int64_t after_ps = (from_ps / SIM_EPOCH_PS + 1) * SIM_EPOCH_PS;
+
+    return sim->stop_ps > epoch_ps && sim->stop_ps < after_ps ? sim->stop_ps : after_ps;
+}
+
+static void
+worker_loop(struct run *run, uint32_t id)
+{
+    struct sim *sim = run->sim;
+    uint32_t parity = 0;
+    int64_t until_ps = 0;              /* a window that is empty only publishes */
+    int64_t last_ps = 0;               /* the last epoch */
+    int64_t epoch_ps = TIME_NEVER_PS;  /* the next one, once chosen */
+
+    for (;; parity ^= 1) {
+        int64_t mine = run_window(sim, &sim->workers[id], parity, until_ps);
+
+        atomic_store_explicit(&run->published[id].next_ps[parity], mine,
+                              memory_order_release);
+        barrier_wait(&run->barrier);
+        int64_t next_ps = least_published(run, parity);
+
+        if (epoch_ps != TIME_NEVER_PS && next_ps >= epoch_ps) {
+            if (id == 0) {
+                run->go_on = sim->ops->epoch(sim->user, epoch_ps);
+            }
+            barrier_wait(&run->barrier);
+            if (!run->go_on) {
+                return;
+            }
+            /* The epoch may have scheduled events: publish once more before choosing. */
+            last_ps = epoch_ps;
+            until_ps = epoch_ps;
+            epoch_ps = TIME_NEVER_PS;
+            continue;
+        }
+        if (epoch_ps == TIME_NEVER_PS) {
+            epoch_ps = epoch_after(sim, last_ps, next_ps);
+        }
+        until_ps = next_ps < epoch_ps - sim->lookahead_ps ? next_ps + sim->lookahead_ps
+                                                         : epoch_ps;
+        if (id == 0) {
+            sim->n_windows++;
+        }
+    }
+}
+
+static void *
+worker_main(void *arg)
+{
+    struct worker_arg *worker = arg;
+
+    worker_loop(worker->run, worker->id);
+    return NULL;
+}
+
+void
+sim_run(struct sim *sim)
+{
+    struct run *run = aligned_alloc(64, sizeof *run);
+    struct worker_arg args[SIM_MAX_THREADS];
+
+    if (!run) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    memset(run, 0, sizeof *run);
+    run->sim = sim;
+    barrier_init(&run->barrier, sim->n_threads);
+    for (uint32_t i = 0; i < sim->n_threads; i++) {
+        args[i] = (struct worker_arg){.run = run, .id = i};
+    }
+    for (uint32_t i = 1; i < sim->n_threads; i++) {
+        if (pthread_create(&args[i].thread, NULL, worker_main, &args[i]) != 0) {
+            fputs("rocesim: cannot start a thread\n", stderr);
+            abort();
+        }
+    }
+    worker_loop(run, 0);
+    for (uint32_t i = 1; i < sim->n_threads; i++) {
+        pthread_join(args[i].thread, NULL);
+    }
+    barrier_clear(&run->barrier);
+    free(run);
+}
+
+int64_t
+sim_n_foreground(const struct sim *sim)
+{
+    int64_t n = 0;
+
+    for (uint32_t i = 0; i < sim->n_lps; i++) {
+        n += sim->lps[i].n_foreground;
+    }
+    return n;
+}
+
+uint64_t
+sim_n_events(const struct sim *sim)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < sim->n_lps; i++) {
+        n += sim->lps[i].n_events;
+    }
+    return n;
+}
+
+static int64_t
+mailbox_bytes(const struct lp_channel *channel)
+{
+    size_t size = channel->by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
+
+    return (int64_t)((channel->box[0].cap + channel->box[1].cap) * size);
+}
+
+int64_t
+sim_bytes(const struct sim *sim)
+{
+    int64_t bytes = 0;
+
+    for (uint32_t i = 0; i < sim->n_lps; i++) {
+        bytes += event_queue_bytes(&sim->lps[i].queue);
+    }
+    for (uint32_t i = 0; i < sim->n_channels; i++) {
+        bytes += mailbox_bytes(&sim->channels[i]);
+    }
+    for (uint32_t i = 0; i < sim->n_threads; i++) {
+        bytes += pool_bytes(&sim->workers[i].pool);
+    }
+    return bytes;
+}

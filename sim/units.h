@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * units.h - the base units of the simulator and the arithmetic between them.
+ *
+ * Time is int64_t picoseconds: a byte is a whole number of them at every Ethernet rate
+ * from 10 Gb/s (800) to 1.6 Tb/s (5), and 2^63 ps are 106 days.  Rates are bits per
+ * second, sizes bytes.
+ */
+#ifndef SIM_UNITS_H
+#define SIM_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PS_PER_NS INT64_C(1000)
+#define PS_PER_US INT64_C(1000000)
+#define PS_PER_MS INT64_C(1000000000)
+#define PS_PER_S INT64_C(1000000000000)
+
+/* Later than any event: the time of an empty queue. */
+#define TIME_NEVER_PS INT64_MAX
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Time of 'bytes' (0 to 2^20) at 'rate_bps' (>= 1), rounded up.
+ * 2^20 x 8e12 is below 2^63. */
+static inline int64_t
+tx_time_ps(int64_t bytes, int64_t rate_bps)
+{
+    int64_t bits_ps = bytes * 8 * PS_PER_S;
+
+    return (bits_ps + rate_bps - 1) / rate_bps;
+}
+
+/* Picoseconds a byte takes at 'rate_bps', or 0 where that is no whole number. */
+static inline uint32_t
+ps_per_byte(int64_t rate_bps)
+{
+    return (8 * PS_PER_S) % rate_bps == 0 ? (uint32_t)(8 * PS_PER_S / rate_bps) : 0;
+}
+
+#endif
