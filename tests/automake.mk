@@ -11,6 +11,9 @@ libtests_a_SOURCES = \
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
+	tests/unit/test_channels \
+	tests/unit/test_ring \
+	tests/unit/test_ring_plan \
 	tests/unit/test_units \
 	$(NULL)
 
@@ -60,6 +63,7 @@ EXTRA_DIST += \
 	$(check_long_scripts) \
 	$(check_full_scripts) \
 	$(validate_scripts) \
+	tests/data/nccl/rules.txt \
 	tests/harness \
 	$(NULL)
 

@@ -6,103 +6,17 @@
  *
  * Source: NCCL 2.30.7 src/device/prims_simple.h, src/transport/net.cc, src/transport/net_ib,
  * restated; see ring.h.
- * Invariants, in steps of a connection:
- *   sender    done <= posted <= filled <= done + 8, posted <= announced
- *   receiver  taken <= arrived <= announced <= taken + 8
- *   A lane is touched only by events of its rank.
+ * Invariants: ring_state.h.
  */
 #include <config.h>
 
 #include "workloads/nccl/ring.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/units.h"
 #include "workloads/nccl/ring_plan.h"
-
-/* Messages that the slots of a connection hold. */
-#define RING_SLOTS (NCCL_STEPS / NCCL_SLICE_STEPS)
-
-/* The end of a connection at its sender.  Arrays are indexed by slot_of(steps). */
-struct send_end {
-    uint64_t filled_steps;    /* by the GPU */
-    uint64_t posted_steps;    /* by the proxy */
-    uint64_t announced_steps; /* by the receiver's clear-to-send */
-    uint64_t done_steps;      /* completed: the slot may be filled again */
-    int64_t size_bytes[RING_SLOTS];
-    int64_t filled_ps[RING_SLOTS];    /* when the proxy sees it */
-    int64_t announced_ps[RING_SLOTS]; /* likewise */
-    int64_t done_ps[RING_SLOTS];      /* when the GPU sees it */
-    uint64_t qps_left[RING_SLOTS];    /* bit set: queue pairs that owe a completion */
-};
-
-/* The end of a connection at its receiver. */
-struct recv_end {
-    uint64_t announced_steps; /* clear-to-send posted */
-    uint64_t wanted_steps;    /* the rank's calls so far want these */
-    uint64_t arrived_steps;   /* in order */
-    uint64_t taken_steps;     /* by the GPU */
-    int64_t size_bytes[RING_SLOTS];
-    int64_t arrived_ps[RING_SLOTS]; /* when the GPU sees it */
-    int64_t taken_ps[RING_SLOTS];   /* when the proxy sees it */
-    uint64_t qps_left[RING_SLOTS];  /* bit set: queue pairs that owe data */
-};
-
-/* A rank's channel.  The GPU's position is (loop, op, slice). */
-struct lane {
-    _Alignas(64) int64_t loop;
-    uint32_t op;
-    uint32_t slice;
-    bool active;  /* in a call */
-    bool copying; /* slice in work until the GPU timer */
-    bool armed[RING_N_TIMERS];
-    struct ring_loop current; /* read only while active, as are */
-    int64_t slice_bytes[NCCL_SLICES_PER_CHUNK];
-    struct ring_plan plan;
-    struct send_end send; /* to the next rank */
-    struct recv_end recv; /* from the previous rank */
-};
-
-/* Where a lane stands in its ring; const. */
-struct place {
-    uint32_t pos;
-    uint32_t next;
-    uint32_t prev;
-    bool next_local;
-    bool prev_local;
-};
-
-struct rank {
-    _Alignas(64) const struct ring_call *call; /* borrowed; NULL while idle */
-    uint32_t n_lanes_left;
-    int64_t start_ps;
-    int64_t proxy_free_ps; /* the proxy thread's last promised post ends */
-};
-
-struct ring {
-    struct ring_config config; /* 'order' and 'host' are not kept */
-    const struct ring_transport *transport;
-    void *net;
-    int64_t cts_bytes;
-    struct place *places; /* [n_ranks][n_channels], as lanes */
-    struct lane *lanes;
-    struct rank *ranks;
-};
-
-static void *
-alloc_lines(size_t n, size_t size)
-{
-    void *p = aligned_alloc(64, (n * size + 63) / 64 * 64);
-
-    if (!p) {
-        abort();
-    }
-    memset(p, 0, n * size);
-    return p;
-}
+#include "workloads/nccl/ring_state.h"
 
 static int64_t
 max_i64(int64_t a, int64_t b)
@@ -110,16 +24,11 @@ max_i64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static uint32_t
-slot_of(uint64_t steps)
+/* Time of 'size_bytes' at 'rate_bps', rounded up; slices may be beyond tx_time_ps. */
+static int64_t
+copy_time_ps(int64_t size_bytes, int64_t rate_bps)
 {
-    return (uint32_t)(steps / NCCL_SLICE_STEPS % RING_SLOTS);
-}
-
-static uint32_t
-lane_index(const struct ring *ring, uint32_t rank, uint32_t channel)
-{
-    return rank * ring->config.n_channels + channel;
+    return (int64_t)(((__int128)size_bytes * 8 * PS_PER_S + rate_bps - 1) / rate_bps);
 }
 
 static void
@@ -151,9 +60,9 @@ clear_qp(uint64_t qps_left[RING_SLOTS], uint64_t from_steps, uint64_t to_steps,
          uint32_t qp)
 {
     for (uint64_t s = from_steps; s < to_steps; s += NCCL_SLICE_STEPS) {
-        if (qps_left[slot_of(s)] >> qp & 1) {
-            qps_left[slot_of(s)] ^= UINT64_C(1) << qp;
-            return slot_of(s);
+        if (qps_left[ring_slot(s)] >> qp & 1) {
+            qps_left[ring_slot(s)] ^= UINT64_C(1) << qp;
+            return ring_slot(s);
         }
     }
     assert(false); /* the transport delivered what was not posted */
@@ -164,7 +73,7 @@ clear_qp(uint64_t qps_left[RING_SLOTS], uint64_t from_steps, uint64_t to_steps,
 static int64_t
 proxy_post_ps(struct ring *ring, uint32_t lane, int64_t ready_ps, int64_t now_ps)
 {
-    struct rank *rank = &ring->ranks[lane / ring->config.n_channels];
+    struct ring_rank *rank = &ring->ranks[lane / ring->config.n_channels];
     int64_t when_ps = max_i64(ready_ps, now_ps);
 
     if (ring->config.costs.post_ps > 0) {
@@ -179,8 +88,8 @@ proxy_post_ps(struct ring *ring, uint32_t lane, int64_t ready_ps, int64_t now_ps
 static void
 post_data(struct ring *ring, uint32_t lane, int64_t now_ps)
 {
-    struct send_end *s = &ring->lanes[lane].send;
-    uint32_t slot = slot_of(s->posted_steps);
+    struct ring_send *s = &ring->lanes[lane].send;
+    uint32_t slot = ring_slot(s->posted_steps);
     uint64_t qps = qps_of(ring, s->posted_steps);
     int64_t left_bytes = s->size_bytes[slot];
     int64_t piece_bytes = left_bytes;
@@ -205,12 +114,12 @@ post_data(struct ring *ring, uint32_t lane, int64_t now_ps)
 static void
 send_proxy(struct ring *ring, uint32_t lane, int64_t now_ps)
 {
-    struct lane *l = &ring->lanes[lane];
-    struct send_end *s = &l->send;
+    struct ring_lane *l = &ring->lanes[lane];
+    struct ring_send *s = &l->send;
 
     while (!l->armed[RING_TIMER_SEND] && s->posted_steps < s->filled_steps &&
            s->posted_steps < s->announced_steps) {
-        uint32_t slot = slot_of(s->posted_steps);
+        uint32_t slot = ring_slot(s->posted_steps);
         int64_t ready_ps = max_i64(s->filled_ps[slot], s->announced_ps[slot]);
         int64_t when_ps = proxy_post_ps(ring, lane, ready_ps, now_ps);
 
@@ -227,10 +136,10 @@ send_proxy(struct ring *ring, uint32_t lane, int64_t now_ps)
 static void
 post_cts(struct ring *ring, uint32_t lane, int64_t now_ps)
 {
-    struct recv_end *r = &ring->lanes[lane].recv;
+    struct ring_recv *r = &ring->lanes[lane].recv;
     uint32_t channel = lane % ring->config.n_channels;
-    uint32_t conn = lane_index(ring, ring->places[lane].prev, channel);
-    uint32_t slot = slot_of(r->announced_steps);
+    uint32_t conn = ring_lane_index(ring, ring->places[lane].prev, channel);
+    uint32_t slot = ring_slot(r->announced_steps);
 
     r->qps_left[slot] = qps_of(ring, r->announced_steps);
     r->size_bytes[slot] = 0;
@@ -242,12 +151,12 @@ post_cts(struct ring *ring, uint32_t lane, int64_t now_ps)
 static void
 recv_proxy(struct ring *ring, uint32_t lane, int64_t now_ps)
 {
-    struct lane *l = &ring->lanes[lane];
-    struct recv_end *r = &l->recv;
+    struct ring_lane *l = &ring->lanes[lane];
+    struct ring_recv *r = &l->recv;
 
     while (!l->armed[RING_TIMER_CTS] && r->announced_steps < r->wanted_steps &&
            r->announced_steps < r->taken_steps + NCCL_STEPS) {
-        int64_t ready_ps = r->taken_ps[slot_of(r->announced_steps)];
+        int64_t ready_ps = r->taken_ps[ring_slot(r->announced_steps)];
         int64_t when_ps = proxy_post_ps(ring, lane, ready_ps, now_ps);
 
         if (when_ps > now_ps) {
@@ -260,23 +169,11 @@ recv_proxy(struct ring *ring, uint32_t lane, int64_t now_ps)
 
 /* ---- GPU ------------------------------------------------------------------------------- */
 
-static bool
-gpu_receives(const struct lane *l)
-{
-    return ring_plan_receives(l->op);
-}
-
-static bool
-gpu_sends(const struct lane *l)
-{
-    return ring_plan_sends(l->plan.n_ranks, l->op);
-}
-
 /* Slices of the chunk that the current operation handles. */
 static void
 load_op(struct ring *ring, uint32_t lane)
 {
-    struct lane *l = &ring->lanes[lane];
+    struct ring_lane *l = &ring->lanes[lane];
     uint32_t c = ring_plan_chunk(l->plan.n_ranks, ring->places[lane].pos, l->op);
 
     if (l->op == 0) {
@@ -287,44 +184,44 @@ load_op(struct ring *ring, uint32_t lane)
 }
 
 static int64_t
-slice_time_ps(const struct ring *ring, const struct lane *l)
+slice_time_ps(const struct ring *ring, const struct ring_lane *l)
 {
     const struct ring_costs *costs = &ring->config.costs;
     int64_t rate_bps =
         ring_plan_reduces(l->plan.n_ranks, l->op) ? costs->reduce_bps : costs->copy_bps;
 
-    return rate_bps > 0 ? sim_tx_time_ps(l->slice_bytes[l->slice], rate_bps) : 0;
+    return rate_bps > 0 ? copy_time_ps(l->slice_bytes[l->slice], rate_bps) : 0;
 }
 
 /* The slice is copied: its slot at the receive side is free, that at the send side full. */
 static void
 end_slice(struct ring *ring, uint32_t lane, int64_t now_ps)
 {
-    struct lane *l = &ring->lanes[lane];
-    const struct place *place = &ring->places[lane];
+    struct ring_lane *l = &ring->lanes[lane];
+    const struct ring_place *place = &ring->places[lane];
     int64_t bytes = l->slice_bytes[l->slice];
     int64_t seen_ps = now_ps + ring->config.costs.poll_ps;
 
-    if (gpu_receives(l)) {
-        struct recv_end *r = &l->recv;
+    if (ring_lane_receives(l)) {
+        struct ring_recv *r = &l->recv;
 
-        assert(r->size_bytes[slot_of(r->taken_steps)] == bytes);
-        r->taken_ps[slot_of(r->taken_steps)] = seen_ps;
+        assert(r->size_bytes[ring_slot(r->taken_steps)] == bytes);
+        r->taken_ps[ring_slot(r->taken_steps)] = seen_ps;
         r->taken_steps += NCCL_SLICE_STEPS;
         if (place->prev_local) {
             uint32_t channel = lane % ring->config.n_channels;
 
-            ring->transport->send_credit(ring->net,
-                                         lane_index(ring, place->prev, channel), now_ps);
+            ring->transport->send_credit(
+                ring->net, ring_lane_index(ring, place->prev, channel), now_ps);
         } else {
             recv_proxy(ring, lane, now_ps);
         }
     }
-    if (gpu_sends(l)) {
-        struct send_end *s = &l->send;
+    if (ring_lane_sends(l)) {
+        struct ring_send *s = &l->send;
 
-        s->size_bytes[slot_of(s->filled_steps)] = bytes;
-        s->filled_ps[slot_of(s->filled_steps)] = seen_ps;
+        s->size_bytes[ring_slot(s->filled_steps)] = bytes;
+        s->filled_ps[ring_slot(s->filled_steps)] = seen_ps;
         s->filled_steps += NCCL_SLICE_STEPS;
         if (place->next_local) {
             s->posted_steps = s->filled_steps;
@@ -349,23 +246,23 @@ end_slice(struct ring *ring, uint32_t lane, int64_t now_ps)
 
 /* True when the next slice has its data and its slot; 'seen_ps' is when the GPU knows. */
 static bool
-slice_is_possible(const struct lane *l, int64_t *seen_ps)
+slice_is_possible(const struct ring_lane *l, int64_t *seen_ps)
 {
-    const struct recv_end *r = &l->recv;
-    const struct send_end *s = &l->send;
+    const struct ring_recv *r = &l->recv;
+    const struct ring_send *s = &l->send;
 
     *seen_ps = 0;
-    if (gpu_receives(l)) {
+    if (ring_lane_receives(l)) {
         if (r->arrived_steps == r->taken_steps) {
             return false;
         }
-        *seen_ps = r->arrived_ps[slot_of(r->taken_steps)];
+        *seen_ps = r->arrived_ps[ring_slot(r->taken_steps)];
     }
-    if (gpu_sends(l)) {
+    if (ring_lane_sends(l)) {
         if (s->filled_steps + NCCL_SLICE_STEPS > s->done_steps + NCCL_STEPS) {
             return false;
         }
-        *seen_ps = max_i64(*seen_ps, s->done_ps[slot_of(s->filled_steps)]);
+        *seen_ps = max_i64(*seen_ps, s->done_ps[ring_slot(s->filled_steps)]);
     }
     return true;
 }
@@ -376,13 +273,13 @@ static bool
 end_slice_or_call(struct ring *ring, uint32_t lane, int64_t now_ps)
 {
     uint32_t rank = lane / ring->config.n_channels;
-    struct rank *r = &ring->ranks[rank];
+    struct ring_rank *r = &ring->ranks[rank];
 
     end_slice(ring, lane, now_ps);
     if (ring->lanes[lane].active || --r->n_lanes_left > 0) {
         return false;
     }
-    r->call = NULL;
+    r->busy = false;
     ring->transport->finished(ring->net, rank, r->start_ps, now_ps);
     return true;
 }
@@ -391,7 +288,7 @@ end_slice_or_call(struct ring *ring, uint32_t lane, int64_t now_ps)
 static void
 gpu(struct ring *ring, uint32_t lane, int64_t now_ps)
 {
-    struct lane *l = &ring->lanes[lane];
+    struct ring_lane *l = &ring->lanes[lane];
     int64_t seen_ps, time_ps;
 
     while (l->active && !l->armed[RING_TIMER_GPU] && slice_is_possible(l, &seen_ps)) {
@@ -411,169 +308,24 @@ gpu(struct ring *ring, uint32_t lane, int64_t now_ps)
     }
 }
 
-/* ---- setting up ------------------------------------------------------------------------ */
-
-void
-ring_config_init(struct ring_config *config, uint32_t n_ranks, uint32_t n_channels)
-{
-    *config = (struct ring_config){
-        .n_ranks = n_ranks,
-        .n_channels = n_channels,
-        .version = NCCL_VERSION_DEFAULT,
-        .buffer_bytes = NCCL_BUFFSIZE_DEFAULT,
-        .max_threads = channels_simple_threads(false),
-        .n_qps = 1,
-        .split_data = nccl_version_splits_data(NCCL_VERSION_DEFAULT),
-    };
-}
-
-bool
-ring_order_is_valid(const uint32_t order[], uint32_t n_ranks)
-{
-    bool *seen = calloc(n_ranks, sizeof *seen);
-    bool valid = true;
-
-    if (!seen) {
-        abort();
-    }
-    for (uint32_t i = 0; i < n_ranks && valid; i++) {
-        valid = order[i] < n_ranks && !seen[order[i]];
-        if (valid) {
-            seen[order[i]] = true;
-        }
-    }
-    free(seen);
-    return valid;
-}
-
-struct ring *
-ring_new(const struct ring_config *config, const struct ring_transport *transport,
-         void *net)
-{
-    size_t n_lanes = (size_t)config->n_ranks * config->n_channels;
-    struct ring *ring = calloc(1, sizeof *ring);
-
-    assert(config->n_ranks >= 1);
-    assert(config->n_channels >= 1 && config->n_channels <= NCCL_MAX_CHANNELS);
-    assert(config->n_qps >= 1 && config->n_qps <= RING_MAX_QPS);
-    assert(config->buffer_bytes >= 8192 && config->buffer_bytes % 8192 == 0);
-    if (!ring) {
-        abort();
-    }
-    ring->config = *config;
-    ring->config.order = NULL;
-    ring->config.host = NULL;
-    ring->transport = transport;
-    ring->net = net;
-    ring->cts_bytes = nccl_version_cts_bytes(config->version);
-    ring->places = alloc_lines(n_lanes, sizeof *ring->places);
-    ring->lanes = alloc_lines(n_lanes, sizeof *ring->lanes);
-    ring->ranks = alloc_lines(config->n_ranks, sizeof *ring->ranks);
-    for (uint32_t c = 0; c < config->n_channels; c++) {
-        const uint32_t *order = config->order + (size_t)c * config->n_ranks;
-
-        assert(ring_order_is_valid(order, config->n_ranks));
-        for (uint32_t pos = 0; pos < config->n_ranks; pos++) {
-            uint32_t rank = order[pos];
-            uint32_t next = order[(pos + 1) % config->n_ranks];
-            uint32_t prev = order[(pos + config->n_ranks - 1) % config->n_ranks];
-
-            ring->places[lane_index(ring, rank, c)] = (struct place){
-                .pos = pos,
-                .next = next,
-                .prev = prev,
-                .next_local = config->host[rank] == config->host[next],
-                .prev_local = config->host[rank] == config->host[prev],
-            };
-        }
-    }
-    return ring;
-}
-
-void
-ring_free(struct ring *ring)
-{
-    if (ring) {
-        free(ring->places);
-        free(ring->lanes);
-        free(ring->ranks);
-        free(ring);
-    }
-}
-
-void
-ring_call_init(const struct ring *ring, struct ring_call *call, int64_t size_bytes,
-               uint32_t elem_bytes)
-{
-    const struct ring_config *config = &ring->config;
-    struct channels_width width =
-        channels_for_ring(size_bytes, config->n_ranks, config->n_channels,
-                          config->max_threads, NCCL_PROTO_SIMPLE);
-    struct channels_task task = {
-        .func = NCCL_ALL_REDUCE,
-        .count = size_bytes / elem_bytes,
-        .elem_bytes = elem_bytes,
-        .n_channels = width.n_channels,
-        .proto = NCCL_PROTO_SIMPLE,
-    };
-
-    assert(size_bytes >= 0 && size_bytes % elem_bytes == 0);
-    *call = (struct ring_call){.size_bytes = size_bytes, .elem_bytes = elem_bytes};
-    if (nccl_version_has_cbd(config->version)) {
-        channels_split_cbd(&task, 1, config->n_ranks, config->n_channels, &call->split);
-    } else {
-        call->split = channels_split_even(&task, width.n_threads);
-    }
-}
-
-uint32_t
-ring_conn(const struct ring *ring, uint32_t rank, uint32_t channel)
-{
-    return lane_index(ring, rank, channel);
-}
-
-uint32_t
-ring_n_conns(const struct ring *ring)
-{
-    return ring->config.n_ranks * ring->config.n_channels;
-}
-
-uint32_t
-ring_conn_sender(const struct ring *ring, uint32_t conn)
-{
-    return conn / ring->config.n_channels;
-}
-
-uint32_t
-ring_conn_receiver(const struct ring *ring, uint32_t conn)
-{
-    return ring->places[conn].next;
-}
-
-bool
-ring_conn_is_local(const struct ring *ring, uint32_t conn)
-{
-    return ring->places[conn].next_local;
-}
-
 /* ---- events ---------------------------------------------------------------------------- */
 
 bool
 ring_start(struct ring *ring, uint32_t rank, const struct ring_call *call, int64_t now_ps)
 {
     uint32_t lo = call->split.channel_lo, n = call->split.n_channels;
-    struct rank *r = &ring->ranks[rank];
+    struct ring_rank *r = &ring->ranks[rank];
 
-    assert(!r->call);
+    assert(!r->busy);
     if (n == 0 || ring->config.n_ranks == 1) {
         return true;
     }
-    r->call = call;
+    r->busy = true;
     r->n_lanes_left = n;
     r->start_ps = now_ps;
-    for (uint32_t i = lane_index(ring, rank, lo); i < lane_index(ring, rank, lo + n);
-         i++) {
-        struct lane *l = &ring->lanes[i];
+    for (uint32_t i = ring_lane_index(ring, rank, lo);
+         i < ring_lane_index(ring, rank, lo + n); i++) {
+        struct ring_lane *l = &ring->lanes[i];
 
         ring_plan_init(&l->plan, &call->split, i % ring->config.n_channels,
                        ring->config.n_ranks, call->elem_bytes, ring->config.buffer_bytes);
@@ -599,7 +351,7 @@ ring_start(struct ring *ring, uint32_t rank, const struct ring_call *call, int64
 bool
 ring_is_busy(const struct ring *ring, uint32_t rank)
 {
-    return ring->ranks[rank].call != NULL;
+    return ring->ranks[rank].busy;
 }
 
 void
@@ -607,11 +359,11 @@ ring_on_data(struct ring *ring, uint32_t conn, uint32_t qp, int64_t size_bytes,
              int64_t now_ps)
 {
     uint32_t lane =
-        lane_index(ring, ring->places[conn].next, conn % ring->config.n_channels);
-    struct recv_end *r = &ring->lanes[lane].recv;
+        ring_lane_index(ring, ring->places[conn].next, conn % ring->config.n_channels);
+    struct ring_recv *r = &ring->lanes[lane].recv;
 
     if (ring->places[conn].next_local) {
-        uint32_t slot = slot_of(r->arrived_steps);
+        uint32_t slot = ring_slot(r->arrived_steps);
 
         r->size_bytes[slot] = size_bytes;
         r->arrived_ps[slot] = now_ps;
@@ -622,8 +374,8 @@ ring_on_data(struct ring *ring, uint32_t conn, uint32_t qp, int64_t size_bytes,
         r->size_bytes[slot] += size_bytes;
         /* the proxy tests its requests in order */
         while (r->arrived_steps < r->announced_steps &&
-               r->qps_left[slot_of(r->arrived_steps)] == 0) {
-            r->arrived_ps[slot_of(r->arrived_steps)] =
+               r->qps_left[ring_slot(r->arrived_steps)] == 0) {
+            r->arrived_ps[ring_slot(r->arrived_steps)] =
                 now_ps + ring->config.costs.poll_ps;
             r->arrived_steps += NCCL_SLICE_STEPS;
         }
@@ -634,9 +386,9 @@ ring_on_data(struct ring *ring, uint32_t conn, uint32_t qp, int64_t size_bytes,
 void
 ring_on_cts(struct ring *ring, uint32_t conn, int64_t now_ps)
 {
-    struct send_end *s = &ring->lanes[conn].send;
+    struct ring_send *s = &ring->lanes[conn].send;
 
-    s->announced_ps[slot_of(s->announced_steps)] = now_ps + ring->config.costs.poll_ps;
+    s->announced_ps[ring_slot(s->announced_steps)] = now_ps + ring->config.costs.poll_ps;
     s->announced_steps += NCCL_SLICE_STEPS;
     send_proxy(ring, conn, now_ps);
 }
@@ -644,11 +396,12 @@ ring_on_cts(struct ring *ring, uint32_t conn, int64_t now_ps)
 void
 ring_on_sent(struct ring *ring, uint32_t conn, uint32_t qp, int64_t now_ps)
 {
-    struct send_end *s = &ring->lanes[conn].send;
+    struct ring_send *s = &ring->lanes[conn].send;
 
     clear_qp(s->qps_left, s->done_steps, s->posted_steps, qp);
-    while (s->done_steps < s->posted_steps && s->qps_left[slot_of(s->done_steps)] == 0) {
-        s->done_ps[slot_of(s->done_steps)] = now_ps + ring->config.costs.poll_ps;
+    while (s->done_steps < s->posted_steps &&
+           s->qps_left[ring_slot(s->done_steps)] == 0) {
+        s->done_ps[ring_slot(s->done_steps)] = now_ps + ring->config.costs.poll_ps;
         s->done_steps += NCCL_SLICE_STEPS;
     }
     gpu(ring, conn, now_ps);
@@ -657,10 +410,10 @@ ring_on_sent(struct ring *ring, uint32_t conn, uint32_t qp, int64_t now_ps)
 void
 ring_on_credit(struct ring *ring, uint32_t conn, int64_t now_ps)
 {
-    struct send_end *s = &ring->lanes[conn].send;
+    struct ring_send *s = &ring->lanes[conn].send;
 
     assert(ring->places[conn].next_local && s->done_steps < s->posted_steps);
-    s->done_ps[slot_of(s->done_steps)] = now_ps;
+    s->done_ps[ring_slot(s->done_steps)] = now_ps;
     s->done_steps += NCCL_SLICE_STEPS;
     gpu(ring, conn, now_ps);
 }
@@ -669,8 +422,8 @@ void
 ring_on_timer(struct ring *ring, uint32_t rank, uint32_t channel, enum ring_timer timer,
               int64_t now_ps)
 {
-    uint32_t lane = lane_index(ring, rank, channel);
-    struct lane *l = &ring->lanes[lane];
+    uint32_t lane = ring_lane_index(ring, rank, channel);
+    struct ring_lane *l = &ring->lanes[lane];
 
     assert(l->armed[timer]);
     l->armed[timer] = false;
@@ -695,78 +448,5 @@ ring_on_timer(struct ring *ring, uint32_t rank, uint32_t channel, enum ring_time
     case RING_N_TIMERS:
         assert(false);
         break;
-    }
-}
-
-/* ---- inspection ------------------------------------------------------------------------ */
-
-bool
-ring_describe_wait(const struct ring *ring, uint32_t rank, uint32_t channel, char *text,
-                   size_t n_text)
-{
-    uint32_t lane = lane_index(ring, rank, channel);
-    const struct place *place = &ring->places[lane];
-    const struct lane *l = &ring->lanes[lane];
-    const struct send_end *s = &l->send;
-    bool slots_full = s->filled_steps + NCCL_SLICE_STEPS > s->done_steps + NCCL_STEPS;
-    char data[64] = "", slot[96] = "";
-
-    if (l->active && gpu_receives(l) && l->recv.arrived_steps == l->recv.taken_steps) {
-        snprintf(data, sizeof data, "data of step %llu from rank %u",
-                 (unsigned long long)l->recv.taken_steps, place->prev);
-    }
-    if (s->posted_steps < s->filled_steps && s->posted_steps == s->announced_steps) {
-        snprintf(slot, sizeof slot, "clear-to-send of step %llu from rank %u",
-                 (unsigned long long)s->posted_steps, place->next);
-    } else if (l->active && gpu_sends(l) && slots_full) {
-        snprintf(slot, sizeof slot, "a slot: step %llu to rank %u is not %s",
-                 (unsigned long long)s->done_steps, place->next,
-                 place->next_local ? "taken" : "completed");
-    }
-    snprintf(text, n_text, "%s", "");
-    if (!*data && !*slot) {
-        return false;
-    }
-    snprintf(text, n_text, "rank %u channel %u waits for %s%s%s", rank, channel, data,
-             *data && *slot ? " and for " : "", slot);
-    return true;
-}
-
-void
-ring_check(const struct ring *ring, uint32_t rank)
-{
-    uint32_t n_active = 0;
-
-    for (uint32_t c = 0; c < ring->config.n_channels; c++) {
-        uint32_t i = lane_index(ring, rank, c);
-        const struct lane *l = &ring->lanes[i];
-        const struct send_end *s = &l->send;
-        const struct recv_end *r = &l->recv;
-        bool ok = s->done_steps <= s->posted_steps &&
-                  s->posted_steps <= s->filled_steps &&
-                  s->filled_steps <= s->done_steps + NCCL_STEPS &&
-                  r->taken_steps <= r->arrived_steps &&
-                  r->arrived_steps <= r->taken_steps + NCCL_STEPS;
-
-        if (!ring->places[i].next_local) {
-            ok = ok && s->posted_steps <= s->announced_steps &&
-                 s->announced_steps <= s->done_steps + 2 * NCCL_STEPS;
-        }
-        if (!ring->places[i].prev_local) {
-            ok = ok && r->arrived_steps <= r->announced_steps &&
-                 r->announced_steps <= r->wanted_steps &&
-                 r->announced_steps <= r->taken_steps + NCCL_STEPS;
-        }
-        ok = ok && (l->active || r->taken_steps == r->wanted_steps);
-        n_active += l->active;
-        if (!ok) {
-            fprintf(stderr, "ring: counters of rank %u channel %u contradict\n", rank, c);
-            abort();
-        }
-    }
-    if (n_active > 0 && !ring_is_busy(ring, rank)) {
-        fprintf(stderr, "ring: rank %u is idle with %u channels in work\n", rank,
-                n_active);
-        abort();
     }
 }

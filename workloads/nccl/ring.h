@@ -61,7 +61,7 @@ struct ring_config {
     struct ring_costs costs;
 };
 
-/* One all_reduce; shared by all ranks, const from its first start to its last end. */
+/* One all_reduce. */
 struct ring_call {
     int64_t size_bytes;
     uint32_t elem_bytes; /* 1, 2, 4 or 8 */
@@ -125,7 +125,7 @@ uint32_t ring_conn_sender(const struct ring *ring, uint32_t conn);
 uint32_t ring_conn_receiver(const struct ring *ring, uint32_t conn);
 bool ring_conn_is_local(const struct ring *ring, uint32_t conn);
 
-/* Rank 'rank', which is idle, begins 'call' (borrowed until it ends).  All ranks must begin
+/* Rank 'rank', which is idle, begins 'call' (read here, not kept).  All ranks must begin
  * the same calls in the same order.  True when there is nothing to do (no elements, or one
  * rank): then the call is over and 'finished' is not called. */
 bool ring_start(struct ring *ring, uint32_t rank, const struct ring_call *call,
