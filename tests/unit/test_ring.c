@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "sim/units.h"
+#include "workloads/nccl/ring_state.h"
 
 #define US PS_PER_US
 #define MAX_RANKS 16
@@ -47,6 +48,7 @@ struct net {
     int64_t start_skew_ps; /* rank r starts its first call after r times that */
     uint32_t drop_conn;    /* on it these and all later messages are lost; 0 = none */
     int64_t drop_data, drop_cts;
+    bool watch; /* an event of a rank must not touch another one */
     /* state */
     struct event *heap;
     size_t n_heap, max_heap;
@@ -55,6 +57,8 @@ struct net {
     uint32_t next_call[MAX_RANKS];
     int64_t end_ps[MAX_RANKS];
     int64_t now_ps;
+    struct ring_lane lanes[MAX_CONNS]; /* before the event, when watched */
+    struct ring_rank ranks[MAX_RANKS];
     /* counted */
     int64_t net_bytes[MAX_RANKS], local_bytes[MAX_RANKS];
     int64_t n_data, n_cts, cts_bytes;
@@ -248,9 +252,10 @@ static const struct ring_transport transport = {
 static struct net *
 net_new(uint32_t n_ranks, uint32_t n_channels, uint32_t per_host)
 {
-    struct net *net = calloc(1, sizeof *net);
+    struct net *net = aligned_alloc(64, sizeof *net);
 
     assert_non_null(net);
+    memset(net, 0, sizeof *net);
     assert_true(n_ranks <= MAX_RANKS && n_channels <= 16);
     ring_config_init(&net->config, n_ranks, n_channels);
     uint32_t *order = calloc((size_t)n_ranks * n_channels, sizeof *order);
@@ -282,6 +287,22 @@ net_add_call(struct net *net, int64_t size_bytes, uint32_t elem_bytes)
     ring_call_init(net->ring, &net->calls[net->n_calls++], size_bytes, elem_bytes);
 }
 
+/* Whatever the event did, it did it to 'rank'. */
+static void
+expect_untouched(const struct net *net, uint32_t rank)
+{
+    uint32_t n = net->config.n_channels;
+
+    for (uint32_t r = 0; r < net->config.n_ranks; r++) {
+        if (r != rank) {
+            assert_memory_equal(&net->lanes[r * n], &net->ring->lanes[r * n],
+                                n * sizeof net->lanes[0]);
+            assert_memory_equal(&net->ranks[r], &net->ring->ranks[r],
+                                sizeof net->ranks[0]);
+        }
+    }
+}
+
 static void
 net_run(struct net *net)
 {
@@ -292,6 +313,13 @@ net_run(struct net *net)
     while (net->n_heap > 0) {
         struct event e = pop(net);
         uint32_t rank = e.id;
+
+        if (net->watch) {
+            memcpy(net->lanes, net->ring->lanes,
+                   ring_n_conns(net->ring) * sizeof *net->lanes);
+            memcpy(net->ranks, net->ring->ranks,
+                   net->config.n_ranks * sizeof *net->ranks);
+        }
 
         assert_true(e.at_ps >= net->now_ps);
         net->now_ps = e.at_ps;
@@ -324,6 +352,9 @@ net_run(struct net *net)
             break;
         }
         ring_check(net->ring, rank);
+        if (net->watch) {
+            expect_untouched(net, rank);
+        }
     }
 }
 
@@ -640,6 +671,29 @@ test_costs_everywhere(void **state)
     }
 }
 
+/* Ranks may be driven by threads of their own: each event changes its rank alone. */
+static void
+test_events_stay_in_their_rank(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct net *net = net_new(4, 2, i & 1 ? 2 : 1);
+
+        net->watch = true;
+        if (i & 2) {
+            net->config.costs = (struct ring_costs){.launch_ps = 4 * US,
+                                                    .copy_bps = INT64_C(400000000000),
+                                                    .poll_ps = 700000,
+                                                    .post_ps = 300000};
+        }
+        net_add_call(net, 20000000, 4);
+        net_add_call(net, 1000, 4);
+        net_run(net);
+        net_expect_end(net);
+        net_free(net);
+    }
+}
+
 static void
 expect_wait(const struct net *net, uint32_t rank, const char *expected)
 {
@@ -754,6 +808,7 @@ main(void)
         cmocka_unit_test(test_old_version),
         cmocka_unit_test(test_times_by_hand),
         cmocka_unit_test(test_costs_everywhere),
+        cmocka_unit_test(test_events_stay_in_their_rank),
         cmocka_unit_test(test_lost_data_is_described),
         cmocka_unit_test(test_lost_cts_is_described),
         cmocka_unit_test(test_full_pipe_is_described),

@@ -192,14 +192,18 @@ struct player {
     int64_t sent_bytes, n_sent, n_received;
 };
 
-static struct fifo fifos[MAX_RANKS];          /* into rank r */
-static uint32_t output[MAX_RANKS][MAX_BYTES]; /* contributions in the output */
-static uint8_t written[MAX_RANKS][MAX_BYTES]; /* how often */
+struct world {
+    struct fifo fifos[MAX_RANKS]; /* into rank r */
+    struct player players[MAX_RANKS];
+    uint32_t output[MAX_RANKS][MAX_BYTES]; /* contributions in the output */
+    uint8_t written[MAX_RANKS][MAX_BYTES]; /* how often */
+};
 
 /* Does the next slice of rank 'r' unless its data is not there. */
 static bool
-play(const struct ring_plan *plan, struct player *pl, uint32_t r)
+play(const struct ring_plan *plan, struct world *w, uint32_t r)
 {
+    struct player *pl = &w->players[r];
     uint32_t n = plan->n_ranks;
     struct ring_loop l;
     struct channels_part chunk;
@@ -216,7 +220,7 @@ play(const struct ring_plan *plan, struct player *pl, uint32_t r)
                        .size_bytes = bytes[pl->slice],
                        .ranks = 1u << r};
     if (ring_plan_receives(pl->op)) {
-        struct fifo *f = &fifos[r];
+        struct fifo *f = &w->fifos[r];
         struct slice in;
 
         if (f->head == f->tail) {
@@ -237,12 +241,12 @@ play(const struct ring_plan *plan, struct player *pl, uint32_t r)
         assert_int_equal(s.ranks, (1u << n) - 1);
         for (int64_t b = s.offset_bytes; b < s.offset_bytes + s.size_bytes; b++) {
             assert_true(b >= 0 && b < MAX_BYTES);
-            output[r][b] = s.ranks;
-            written[r][b]++;
+            w->output[r][b] = s.ranks;
+            w->written[r][b]++;
         }
     }
     if (ring_plan_sends(n, pl->op)) {
-        struct fifo *f = &fifos[(r + 1) % n];
+        struct fifo *f = &w->fifos[(r + 1) % n];
 
         assert_true(f->tail - f->head < FIFO);
         f->slice[f->tail++ % FIFO] = s;
@@ -260,26 +264,26 @@ play(const struct ring_plan *plan, struct player *pl, uint32_t r)
 }
 
 static void
-play_channel(const struct ring_plan *plan)
+play_channel(const struct ring_plan *plan, struct world *w)
 {
-    struct player players[MAX_RANKS] = {0};
     bool moved = true;
 
-    memset(fifos, 0, sizeof fifos);
+    memset(w->fifos, 0, sizeof w->fifos);
+    memset(w->players, 0, sizeof w->players);
     while (moved) {
         moved = false;
         for (uint32_t r = 0; r < plan->n_ranks; r++) {
-            while (play(plan, &players[r], r)) {
+            while (play(plan, w, r)) {
                 moved = true;
             }
         }
     }
     for (uint32_t r = 0; r < plan->n_ranks; r++) {
-        assert_int_equal(players[r].loop, plan->n_loops);
-        assert_int_equal(players[r].n_sent, ring_plan_n_messages(plan));
-        assert_int_equal(players[r].n_received, ring_plan_n_messages(plan));
-        assert_int_equal(players[r].sent_bytes, ring_plan_sent_bytes(plan, r));
-        assert_int_equal(fifos[r].head, fifos[r].tail);
+        assert_int_equal(w->players[r].loop, plan->n_loops);
+        assert_int_equal(w->players[r].n_sent, ring_plan_n_messages(plan));
+        assert_int_equal(w->players[r].n_received, ring_plan_n_messages(plan));
+        assert_int_equal(w->players[r].sent_bytes, ring_plan_sent_bytes(plan, r));
+        assert_int_equal(w->fifos[r].head, w->fifos[r].tail);
     }
 }
 
@@ -291,8 +295,10 @@ test_every_rank_gets_every_contribution(void **state)
     const uint32_t ranks[] = {2, 3, 4, 7, 8, 16};
     const uint32_t channels[] = {1, 2, 5};
     const int64_t bytes[] = {1, 15, 16, 17, 4096, 65536, 100003, 299999};
+    struct world *w = calloc(1, sizeof *w);
 
     (void)state;
+    assert_non_null(w);
     for (unsigned i = 0; i < 6 * 3 * 8 * 2 * 2; i++) {
         uint32_t n = ranks[i % 6], nc = channels[i / 6 % 3];
         uint32_t elem = i / 288 % 2 ? 4 : 1;
@@ -307,24 +313,25 @@ test_every_rank_gets_every_contribution(void **state)
             channels_split_cbd(&task, 1, n, nc, &split);
         }
         for (uint32_t r = 0; r < n; r++) {
-            memset(output[r], 0, (size_t)size_bytes * sizeof output[r][0]);
-            memset(written[r], 0, (size_t)size_bytes);
+            memset(w->output[r], 0, (size_t)size_bytes * sizeof w->output[r][0]);
+            memset(w->written[r], 0, (size_t)size_bytes);
         }
         for (uint32_t c = 0; c < nc; c++) {
             struct ring_plan plan;
 
             ring_plan_init(&plan, &split, c, n, elem, 8192);
-            play_channel(&plan);
+            play_channel(&plan, w);
         }
         for (uint32_t r = 0; r < n; r++) {
             for (int64_t b = 0; b < size_bytes; b++) {
-                if (output[r][b] != (1u << n) - 1 || written[r][b] != 1) {
+                if (w->output[r][b] != (1u << n) - 1 || w->written[r][b] != 1) {
                     fail_msg("%lld B, %u ranks, %u channels: rank %u byte %lld",
                              (long long)size_bytes, n, nc, r, (long long)b);
                 }
             }
         }
     }
+    free(w);
 }
 
 int
