@@ -2,4 +2,12 @@
 
 dist_doc_DATA = \
 	docs/nccl.md \
+	docs/profiles.md \
+	$(NULL)
+
+# One file a congestion control.
+ccdocdir = $(docdir)/cc
+dist_ccdoc_DATA = \
+	docs/cc/dcqcn.md \
+	docs/cc/none.md \
 	$(NULL)

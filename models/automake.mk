@@ -2,7 +2,44 @@
 
 noinst_LIBRARIES += libmodels.a
 libmodels_a_SOURCES = \
+	models/cc/cc.c \
+	models/cc/cc.h \
+	models/cc/cc_dcqcn.c \
+	models/cc/cc_dcqcn.h \
+	models/cc/cc_list.def \
+	models/cc/cc_none.c \
+	models/event_kinds.h \
+	models/host/pipe.c \
+	models/host/pipe.h \
+	models/nic/nic.c \
+	models/nic/nic.h \
+	models/nic/qp.c \
+	models/nic/qp.h \
+	models/packet.h \
+	models/port.c \
+	models/port.h \
+	models/probe/probe.c \
+	models/probe/probe.h \
+	models/queue.h \
+	models/switch/buffer.c \
+	models/switch/buffer.h \
+	models/switch/ecn.c \
+	models/switch/ecn.h \
+	models/switch/pfc.c \
+	models/switch/pfc.h \
+	models/switch/route.c \
+	models/switch/route.h \
+	models/switch/switch.c \
+	models/switch/switch.h \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \
+	models/profiles/ecn-sets.json \
+	models/profiles/nic-connectx-6.json \
+	models/profiles/nic-connectx-7.json \
+	models/profiles/nic-ideal.json \
+	models/profiles/switch-generic.json \
+	models/profiles/switch-spectrum-2.json \
+	models/profiles/switch-spectrum-4.json \
+	models/profiles/switch-tomahawk-5.json \
 	$(NULL)

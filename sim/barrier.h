@@ -5,8 +5,8 @@
  * A barrier that only spins was up to 30 times slower when another program had one of the
  * cores; one that only sleeps costs two system calls a window.
  */
-#ifndef SIM_BARRIER_H
-#define SIM_BARRIER_H
+#ifndef ROCESIM_SIM_BARRIER_H
+#define ROCESIM_SIM_BARRIER_H
 
 #include <pthread.h>
 #include <stdatomic.h>

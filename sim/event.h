@@ -10,8 +10,8 @@
  * A key says who causes the event: phase, source, kind (design: "Order").  A source has
  * one event of a phase at a time, so keys at one time differ.
  */
-#ifndef SIM_EVENT_H
-#define SIM_EVENT_H
+#ifndef ROCESIM_SIM_EVENT_H
+#define ROCESIM_SIM_EVENT_H
 
 #include "sim/units.h"
 

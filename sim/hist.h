@@ -6,8 +6,8 @@
  * durations.  Adding is O(1); merging is adding bucket by bucket, so the result does not
  * depend on the order.
  */
-#ifndef SIM_HIST_H
-#define SIM_HIST_H
+#ifndef ROCESIM_SIM_HIST_H
+#define ROCESIM_SIM_HIST_H
 
 #include "sim/units.h"
 

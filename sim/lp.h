@@ -10,8 +10,8 @@
  * Invariant: a message's time lies at least the lookahead of its channel after the
  * sender's clock.
  */
-#ifndef SIM_LP_H
-#define SIM_LP_H
+#ifndef ROCESIM_SIM_LP_H
+#define ROCESIM_SIM_LP_H
 
 #include "sim/event.h"
 #include "sim/pool.h"

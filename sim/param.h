@@ -25,7 +25,8 @@ enum param_kind {
     PARAM_SIZE,     /* int64_t, bytes */
     PARAM_INTEGER,  /* int64_t */
     PARAM_FRACTION, /* int64_t, Q32: the value times 2^32, rounded to nearest.  Exact for
-                     * the powers of two that hardware uses (1/256, 1019/1024); may pass 1 */
+                     * the powers of two that hardware uses (1/256, 1019/1024); may pass 1.
+                     * From a decimal: llround(x * 4294967296.0) */
     PARAM_BOOL,     /* bool, 0 or 1 */
     PARAM_ENUM      /* int32_t, index into 'names' */
 };
@@ -75,9 +76,8 @@ void param_set_defaults(const struct param *table, void *blob);
 /* The parameter called 'name', or NULL.  O(n). */
 const struct param *param_find(const struct param *table, const char *name);
 
-/* The parameter whose name is nearest to 'name' (the first of several), or NULL when the
- * table is empty or nothing is near enough to be a slip: more than a third of the longer
- * name's letters, and at least 2, would have to change. */
+/* The parameter whose name is nearest to 'name' by param_distance(), the first of several;
+ * NULL only when the table is empty. */
 const struct param *param_nearest(const struct param *table, const char *name);
 
 /* The same over plain words, 'words' ending with NULL; for keys that are no parameters. */

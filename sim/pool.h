@@ -6,8 +6,8 @@
  * it offers them; an item freed last is handed out first, so it is still in cache.
  * Items are not cleared: whoever takes one sets every field.
  */
-#ifndef SIM_POOL_H
-#define SIM_POOL_H
+#ifndef ROCESIM_SIM_POOL_H
+#define ROCESIM_SIM_POOL_H
 
 #include "sim/units.h"
 

@@ -8,8 +8,8 @@
  *
  * Source: the mixing steps are those of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
  */
-#ifndef SIM_RNG_H
-#define SIM_RNG_H
+#ifndef ROCESIM_SIM_RNG_H
+#define ROCESIM_SIM_RNG_H
 
 #include "sim/units.h"
 

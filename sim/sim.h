@@ -15,8 +15,8 @@
  * Source of the window rule: Chandy, Misra (1979) and Nicol (1993), conservative
  * synchronisation with a global lookahead.
  */
-#ifndef SIM_SIM_H
-#define SIM_SIM_H
+#ifndef ROCESIM_SIM_SIM_H
+#define ROCESIM_SIM_SIM_H
 
 #include "sim/lp.h"
 

@@ -6,8 +6,8 @@
  * from 10 Gb/s (800) to 1.6 Tb/s (5), and 2^63 ps are 106 days.  Rates are bits per
  * second, sizes bytes.
  */
-#ifndef SIM_UNITS_H
-#define SIM_UNITS_H
+#ifndef ROCESIM_SIM_UNITS_H
+#define ROCESIM_SIM_UNITS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,19 +24,19 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Time of 'bytes' (0 to 2^20) at 'rate_bps' (>= 1), rounded up.
- * 2^20 x 8e12 is below 2^63. */
+/* Time of 'bytes' (0 to 2^60) at 'rate_bps' (>= 1), rounded up.  The product needs up to
+ * 107 bits, so this is set-up code; per packet see link_tx_ps(). */
 static inline int64_t
-tx_time_ps(int64_t bytes, int64_t rate_bps)
+sim_tx_time_ps(int64_t bytes, int64_t rate_bps)
 {
-    int64_t bits_ps = bytes * 8 * PS_PER_S;
+    __int128 bits_ps = (__int128)bytes * (8 * PS_PER_S);
 
-    return (bits_ps + rate_bps - 1) / rate_bps;
+    return (int64_t)((bits_ps + rate_bps - 1) / rate_bps);
 }
 
 /* Picoseconds a byte takes at 'rate_bps', or 0 where that is no whole number. */
 static inline uint32_t
-ps_per_byte(int64_t rate_bps)
+sim_ps_per_byte(int64_t rate_bps)
 {
     return (8 * PS_PER_S) % rate_bps == 0 ? (uint32_t)(8 * PS_PER_S / rate_bps) : 0;
 }

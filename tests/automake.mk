@@ -11,7 +11,12 @@ libtests_a_SOURCES = \
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
+	tests/unit/test_cc \
+	tests/unit/test_cc_dcqcn \
+	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_param \
+	tests/unit/test_profiles \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_units \
@@ -24,10 +29,15 @@ golden_tests = \
 	$(NULL)
 
 theory_tests = \
+	tests/theory/test_dcqcn_bottleneck \
 	$(NULL)
 
 check_scripts = \
 	tests/cli/version.sh \
+	tests/self/harness.sh \
+	tests/self/lint.sh \
+	tests/self/mutants.sh \
+	tools/lint/lint \
 	$(NULL)
 
 # ---- make check-long: under 12 minutes --------------------------------------------------
@@ -36,6 +46,8 @@ check_long_tests = \
 	$(NULL)
 
 check_long_scripts = \
+	tests/fuzz/run \
+	tests/mutants/run \
 	$(NULL)
 
 # ---- make check-full: the whole determinism matrix --------------------------------------
@@ -48,6 +60,7 @@ check_full_scripts = \
 
 # ---- make bench, make fuzz, make validate -----------------------------------------------
 
+# A benchmark is linked as the program is: tests_bench_NAME_LDFLAGS = $(rocesim_LDFLAGS)
 bench_programs = \
 	$(NULL)
 
@@ -57,14 +70,23 @@ fuzz_targets = \
 validate_scripts = \
 	$(NULL)
 
+# Each makes the test named in it fail; tests/mutants/run sees to that.
+mutants = \
+	$(NULL)
+
 # Files that tests read, and whole folders of them.
 EXTRA_DIST += \
-	$(check_scripts) \
-	$(check_long_scripts) \
 	$(check_full_scripts) \
+	$(check_long_scripts) \
+	$(check_scripts) \
 	$(validate_scripts) \
+	tests/copy-tree \
 	tests/data/nccl/rules.txt \
 	tests/harness \
+	$(mutants) \
+	tests/hello-cc/cc_hello.c \
+	tests/hello-cc/cc_list.def \
+	tests/variant \
 	$(NULL)
 
 # ---- how they are built and run ---------------------------------------------------------
@@ -85,11 +107,13 @@ EXTRA_PROGRAMS += \
 	$(fuzz_targets) \
 	$(NULL)
 
+CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES)
+
 # One line for all programs: the default LDADD is theirs, rocesim has its own.
 LDADD += libtests.a $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
-run_tests = $(srcdir)/tests/harness -s $(srcdir)
+run_tests = $(lint_env) $(srcdir)/tests/harness -s $(srcdir)
 else
 run_tests = echo "cmocka >= 1.1.5 is missing (Debian: libcmocka-dev); configure again when it is there" >&2; false;
 endif
@@ -97,6 +121,9 @@ endif
 all_check = $(check_programs) $(check_scripts)
 all_check_long = $(check_long_tests) $(check_long_scripts)
 all_check_full = $(check_full_tests) $(check_full_scripts)
+
+# All that check and check-long run, compiled and no more.
+check-build: rocesim $(check_programs) $(check_long_tests)
 
 # Built before they are run, so that a compiler's error is not a test's.
 check-local: rocesim $(check_programs)
@@ -113,5 +140,26 @@ check-full: rocesim $(check_full_tests)
 	$(AM_V_at)$(run_tests) -j 1 -t 7200 $(all_check_full)
 
 clean-tests:
-	rm -rf tests/log
+	rm -rf tests/log fuzz-build variants
+# A benchmark prints lines `name value unit'.
+bench: rocesim $(bench_programs)
+	@test -n "$(strip $(bench_programs))" || { echo "no benchmark is listed in tests/automake.mk" >&2; exit 1; }
+	@for p in $(bench_programs); do ./$$p || exit 1; done
+
+# Comparison with hardware and other simulators: prints, and gates nothing.
+validate: rocesim
+	@test -n "$(strip $(validate_scripts))" || { echo "no validation is listed in tests/automake.mk" >&2; exit 1; }
+	$(AM_V_at)$(run_tests) -j 1 -t 7200 $(validate_scripts)
+
+# Fuzzers need clang and other flags, hence a build of their own below fuzz-build.
+FUZZ_S = 60
+fuzz:
+	$(AM_V_at)FUZZ_S=$(FUZZ_S) $(run_tests) -j 1 -t 86400 tests/fuzz/run
+	@cat tests/log/tests/fuzz/run.tap
+
+if ENABLE_FUZZ
+AM_LDFLAGS += $(FUZZ_LDFLAGS)
+endif
+
+.PHONY: bench check-build fuzz validate
 .PHONY: check-long check-all check-full clean-tests

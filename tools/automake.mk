@@ -7,12 +7,36 @@ libtools_a_SOURCES = \
 # The program is main alone; all else is in the library, where tests reach it.
 bin_PROGRAMS += rocesim
 rocesim_SOURCES = tools/rocesim.c
+rocesim_LDFLAGS = $(OPT_LDFLAGS) $(LTO_LDFLAGS)
 rocesim_LDADD = $(project_libs) $(GLIB_LIBS) $(JANSSON_LIBS)
 
 EXTRA_DIST += \
+	tools/lint/globals.allow \
+	tools/lint/layers.txt \
+	tools/lint/lint \
+	tools/lint/objects.mk \
 	$(NULL)
 
-# ---- make lint -------------------------------------------------------------------------
+# ---- make lint, tidy, format --------------------------------------------------------------
+
+# lint compiles for itself, with what the project's own compilation sees.
+lint_env = CC='$(CC)' LINT_CPPFLAGS="$(DEFS) -I$(abs_top_builddir) $(base_cppflags) $(CPPFLAGS)"
+
+lint: config.h
+	$(AM_V_at)$(lint_env) $(srcdir)/tools/lint/lint
+
+# Slow, and a matter of judgement: no part of check.
+tidy: config.h
+	$(AM_V_at)cd $(srcdir) && clang-tidy --quiet \
+		$$(find sim models topologies workloads tools -name '*.c') \
+		-- -std=gnu17 $(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir) $(AM_CPPFLAGS)
+
+# What lint's rule `format' asks for.
+format:
+	$(AM_V_at)cd $(srcdir) && find sim models topologies workloads tools tests -path tests/log -prune \
+		-o \( -name '*.c' -o -name '*.h' \) -print | \
+		xargs $$(command -v clang-format-14 || echo clang-format) -i
 
 clean-lint:
-.PHONY: clean-lint
+	rm -rf .lint
+.PHONY: clean-lint format lint tidy

@@ -30,8 +30,8 @@ main(int argc, char **argv)
     if (argc < 2) {
         print_help(stderr);
     } else {
-        fprintf(stderr,
-                "rocesim: '%s' is no command; allowed are --version and --help\n", argv[1]);
+        fprintf(stderr, "rocesim: '%s' is no command; allowed are --version and --help\n",
+                argv[1]);
     }
     return 2;
 }

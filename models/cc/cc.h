@@ -17,7 +17,8 @@
  *                  the rate that it leaves in 'out'
  *     on_ack()     only if not NULL
  *     on_timeout() only if not NULL
- *     sync()       before the rate is sampled or reported
+ *     sync()       before the rate is sampled or reported; into the QP's own 'out', as it may
+ *                  find that the QP is no longer limited
  * 'now_ps' never goes back from call to call on one state.  Only differences of times count.
  *
  * Invariant: while out.limited is false the QP is at line rate with no window, nothing is
@@ -101,7 +102,8 @@ struct cc_ops {
     void (*init)(void *state, const void *params, const struct cc_env *env,
                  struct cc_out *out);
     void (*on_cnp)(void *state, const void *params, int64_t now_ps, struct cc_out *out);
-    /* 'wire_bytes': with preamble and gap.  Called only while limited. */
+    /* 'wire_bytes': with preamble and gap.  Called only while limited; may be NULL in an
+     * algorithm that never limits. */
     void (*on_send)(void *state, const void *params, int64_t now_ps, int32_t wire_bytes,
                     struct cc_out *out);
     /* May be NULL: ACKs are not looked at. */

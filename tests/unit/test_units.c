@@ -16,27 +16,36 @@ static void
 test_byte_is_whole_at_ethernet_rates(void **state)
 {
     (void)state;
-    assert_int_equal(sim_tx_time_ps(1, INT64_C(10000000000)), 800);
-    assert_int_equal(sim_tx_time_ps(1, INT64_C(100000000000)), 80);
-    assert_int_equal(sim_tx_time_ps(1, INT64_C(400000000000)), 20);
-    assert_int_equal(sim_tx_time_ps(1, INT64_C(1600000000000)), 5);
+    assert_int_equal(tx_time_ps(1, INT64_C(10000000000)), 800);
+    assert_int_equal(tx_time_ps(1, INT64_C(100000000000)), 80);
+    assert_int_equal(tx_time_ps(1, INT64_C(400000000000)), 20);
+    assert_int_equal(tx_time_ps(1, INT64_C(1600000000000)), 5);
 }
 
 static void
 test_other_rates_round_up(void **state)
 {
     (void)state;
-    assert_int_equal(sim_tx_time_ps(1, INT64_C(3000000000)), 2667);
-    assert_int_equal(sim_tx_time_ps(0, INT64_C(3000000000)), 0);
+    assert_int_equal(tx_time_ps(1, INT64_C(3000000000)), 2667);
+    assert_int_equal(tx_time_ps(0, INT64_C(3000000000)), 0);
 }
 
-/* 1 TiB at 1 b/s is 2^43 s: the product exceeds 64 bits, the result at 1 Gb/s does not. */
+/* The largest size allowed: 2^20 x 8e12 has 63 bits, the sum with the rate as well. */
 static void
-test_large_size_does_not_overflow(void **state)
+test_largest_size_does_not_overflow(void **state)
 {
     (void)state;
-    assert_int_equal(sim_tx_time_ps(INT64_C(1) << 40, INT64_C(1000000000)),
-                     INT64_C(8796093022208000));
+    assert_int_equal(tx_time_ps(INT64_C(1) << 20, 1), INT64_C(8388608000000000000));
+    assert_int_equal(tx_time_ps(INT64_C(1) << 20, INT64_C(1600000000000)), 5242880);
+}
+
+/* Rates at which a byte is no whole number of picoseconds must say so. */
+static void
+test_byte_time_is_whole_or_zero(void **state)
+{
+    (void)state;
+    assert_int_equal(ps_per_byte(INT64_C(25000000000)), 320);
+    assert_int_equal(ps_per_byte(INT64_C(3000000000)), 0);
 }
 
 int
@@ -45,7 +54,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_byte_is_whole_at_ethernet_rates),
         cmocka_unit_test(test_other_rates_round_up),
-        cmocka_unit_test(test_large_size_does_not_overflow),
+        cmocka_unit_test(test_largest_size_does_not_overflow),
+        cmocka_unit_test(test_byte_time_is_whole_or_zero),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

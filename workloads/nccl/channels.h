@@ -7,8 +7,8 @@
  * (groups), getAlgoInfo/calcThreads (channels and threads of a call); NCCL 2.21
  * src/device/all_reduce.h (even split).
  */
-#ifndef WORKLOADS_NCCL_CHANNELS_H
-#define WORKLOADS_NCCL_CHANNELS_H
+#ifndef ROCESIM_WORKLOADS_NCCL_CHANNELS_H
+#define ROCESIM_WORKLOADS_NCCL_CHANNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * Source: NCCL 2.30.7 (v2.30.7-1), src/include/device.h, src/enqueue.cc, src/proxy.cc and
  * src/transport/net_ib; what older versions did differently stands at the rule.
  */
-#ifndef WORKLOADS_NCCL_NCCL_H
-#define WORKLOADS_NCCL_NCCL_H
+#ifndef ROCESIM_WORKLOADS_NCCL_NCCL_H
+#define ROCESIM_WORKLOADS_NCCL_NCCL_H
 
 #include <stdbool.h>
 #include <stdint.h>

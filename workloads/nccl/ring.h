@@ -22,8 +22,8 @@
  * recvProxyProgress), src/transport/net_ib (isend, irecv).  docs/nccl.md says what is left
  * out.
  */
-#ifndef WORKLOADS_NCCL_RING_H
-#define WORKLOADS_NCCL_RING_H
+#ifndef ROCESIM_WORKLOADS_NCCL_RING_H
+#define ROCESIM_WORKLOADS_NCCL_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -16,8 +16,8 @@
  * Source: NCCL 2.30.7 src/device/all_reduce.h (runRing), src/device/prims_simple.h
  * (genericOp), src/enqueue.cc (calcCollChunking); NCCL 2.21 all_reduce.h (even split).
  */
-#ifndef WORKLOADS_NCCL_RING_PLAN_H
-#define WORKLOADS_NCCL_RING_PLAN_H
+#ifndef ROCESIM_WORKLOADS_NCCL_RING_PLAN_H
+#define ROCESIM_WORKLOADS_NCCL_RING_PLAN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  *   receiver  taken <= arrived <= announced <= taken + 8
  *   A lane is touched only by events of its rank.
  */
-#ifndef WORKLOADS_NCCL_RING_STATE_H
-#define WORKLOADS_NCCL_RING_STATE_H
+#ifndef ROCESIM_WORKLOADS_NCCL_RING_STATE_H
+#define ROCESIM_WORKLOADS_NCCL_RING_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

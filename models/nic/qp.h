@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * qp.h - a reliable-connection queue pair: requester and responder.
+ *
+ * Packets of a QP are counted from 0 in 64 bits; the PSN on the wire is that count plus the
+ * base, modulo 2^24.  The responder compares PSNs over half the circle, so a wrap is
+ * nothing special.
+ *
+ * Source: InfiniBand Architecture 1.4 vol. 1, chapter 9: 9.7.1 (PSN), 9.7.5.1 (ACK
+ * coalescing, NAK once a gap), 9.9.2 (retry).
+ */
+#ifndef ROCESIM_MODELS_NIC_QP_H
+#define ROCESIM_MODELS_NIC_QP_H
+
+#include "models/cc/cc.h"
+#include "models/packet.h"
+
+struct lp;
+struct nic;
+struct qp;
+
+/* What a workload is told, in the process of the QP's host. */
+struct qp_user_ops {
+    /* Message 'message' is complete at the sender: its last packet is acknowledged. */
+    void (*sent)(void *ctx, struct lp *lp, struct qp *qp, uint32_t message);
+    /* Message 'message' of 'bytes' lies in memory here.  'imm' is valid if 'has_imm'. */
+    void (*received)(void *ctx, struct lp *lp, struct qp *qp, uint32_t message, int64_t bytes,
+                     bool has_imm, uint32_t imm);
+};
+
+/* A message posted and not yet complete; from the pool. */
+struct message {
+    struct message *next;
+    int64_t bytes;
+    int64_t first_seq; /* count of its first packet */
+    int64_t ready_ps;  /* the NIC has it from here on */
+    uint32_t n_pkts;   /* >= 1 */
+    uint32_t id;       /* the user's */
+    uint32_t imm;
+    bool has_imm;
+};
+
+static_assert(sizeof(struct message) <= POOL_ITEM_BYTES, "an item of the pool");
+
+enum qp_place {
+    QP_IDLE,  /* nothing to send, or the window is full */
+    QP_READY, /* in its NIC's ring */
+    QP_PACED, /* a KIND_PACE event is queued */
+};
+
+struct qp {
+    /* Requester. */
+    int64_t snd_nxt;  /* count of the next packet to send */
+    int64_t snd_una;  /* of the oldest one not acknowledged */
+    int64_t snd_end;  /* of all posted */
+    int64_t snd_max;  /* of all ever sent */
+    struct message *cur; /* holds snd_nxt; NULL when all is sent */
+    struct message *oldest, *newest; /* owned: not complete */
+    int64_t next_send_ps; /* pace: not before */
+
+    struct qp *ready_next; /* in the ring */
+    struct nic *nic;       /* borrowed */
+    int64_t ack_deadline_ps;
+    uint64_t pace_q16; /* ps a byte at the present rate, times 2^16 */
+    uint32_t since_ack_req;
+    uint32_t psn_base, psn_base_peer; /* 24 bit */
+    uint32_t id, peer; /* dense ids */
+    uint32_t dst_host;
+    uint32_t flow_hash;
+    uint8_t place; /* enum qp_place */
+    uint8_t cls, tos;
+    uint8_t retries;
+    bool timer_queued, failed;
+    uint16_t src_port; /* UDP */
+
+    /* Responder. */
+    int64_t rcv_nxt; /* count of the next packet expected */
+    int64_t last_cnp_ps;
+    struct packet *waiting_ack; /* borrowed: an ACK not yet on the wire */
+    uint32_t rcv_message_bytes;
+    bool nak_sent, cnp_ever;
+    uint32_t qpn; /* 24 bit */
+
+    struct cc_out rate;
+    _Alignas(8) unsigned char cc_state[CC_STATE_BYTES];
+
+    const struct qp_user_ops *user; /* borrowed */
+    void *user_ctx;                 /* borrowed */
+    int64_t retransmitted; /* packets */
+    int64_t payload_sent;  /* first transmissions only */
+    int64_t payload_received;
+    uint32_t timeouts, naks_received, cnps_received;
+    uint32_t cnps_sent;
+};
+
+static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
+
+/* Posts an RDMA WRITE of 'bytes' (0 to 1 GiB); 'id' comes back in the upcalls at both ends.
+ * With 'has_imm' the last packet carries 'imm'. */
+void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
+                   uint32_t imm);
+
+/* The congestion control's rate at 'now_ps', bps. */
+int64_t qp_rate_bps(struct qp *qp, int64_t now_ps);
+
+/* UDP source port as the Linux drivers derive it from the QP numbers (rdma_flow_label_to_
+ * udp_sport over the product of the QPNs, include/rdma/ib_verbs.h). */
+uint16_t qp_udp_source_port(uint32_t local_qpn, uint32_t remote_qpn);
+
+/* Aborts when the counts of 'qp' contradict each other. */
+void qp_check(const struct qp *qp);
+
+#endif

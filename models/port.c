@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * port.c - the rarer half of a port: pause, loss, statistics.
+ * Called by switch.c and nic.c; owns the packets of its queues, no others.
+ *
+ * Sources: IEEE 802.1Q-2018 clause 36, IEEE 802.3 annexes 31B and 31D.
+ */
+#include <config.h>
+
+#include "models/port.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/rng.h"
+
+static void *
+alloc_zero(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+
+    if (!p) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+void
+port_init(struct port *port)
+{
+    port->arrive_bytes = UINT16_MAX;
+    port->stats = alloc_zero(N_CLASSES, sizeof *port->stats);
+    /* Before time 0: a port has been idle. */
+    port->busy_until_ps = 0;
+    port->commit_start_ps = 0;
+}
+
+void
+port_clear(struct port *port)
+{
+    for (unsigned c = 0; port->stats && c < N_CLASSES; c++) {
+        free(port->stats[c].queue_hist);
+    }
+    if (port->loss) {
+        free(port->loss->by_size);
+        free(port->loss->drop_list);
+    }
+    free(port->loss);
+    free(port->stats);
+}
+
+void
+port_set_rate(struct port *port, int64_t rate_bps)
+{
+    port->rate_bps = rate_bps;
+    port->byte_ps = sim_ps_per_byte(rate_bps);
+}
+
+static struct port_loss *
+loss_of(struct port *port)
+{
+    if (!port->loss) {
+        port->loss = alloc_zero(1, sizeof *port->loss);
+    }
+    return port->loss;
+}
+
+/* A probability as a bound on a 64-bit draw. */
+static uint64_t
+as_threshold(double probability)
+{
+    if (probability <= 0) {
+        return 0;
+    }
+    return probability >= 1 ? UINT64_MAX : (uint64_t)(probability * 0x1p64);
+}
+
+/* A frame of n bytes survives with probability (1 - bit_rate)^8n, by repeated products:
+ * no libm result may decide about an event. */
+static uint64_t *
+thresholds_by_size(double frame_rate, double bit_rate)
+{
+    uint64_t *by_size = alloc_zero(FRAME_MAX_BYTES + 1, sizeof *by_size);
+    double survive = 1 - frame_rate;
+    double byte = 1;
+
+    for (int i = 0; i < 8; i++) {
+        byte *= 1 - bit_rate;
+    }
+    for (int i = 0; i <= FRAME_MAX_BYTES; i++) {
+        by_size[i] = as_threshold(1 - survive);
+        survive *= byte;
+    }
+    return by_size;
+}
+
+static void
+set_special(struct port *port, uint8_t bit, bool on)
+{
+    port->special = on ? port->special | bit : port->special & (uint8_t)~bit;
+}
+
+static bool
+loses(const struct port_loss *loss)
+{
+    return loss->threshold || loss->by_size || loss->next_drop < loss->n_drop;
+}
+
+void
+port_set_loss(struct port *port, uint64_t key, double frame_rate, double bit_rate)
+{
+    struct port_loss *loss = loss_of(port);
+
+    loss->key = key;
+    loss->threshold = as_threshold(frame_rate);
+    free(loss->by_size);
+    loss->by_size = bit_rate > 0 ? thresholds_by_size(frame_rate, bit_rate) : NULL;
+    set_special(port, PORT_LOSSY, loses(loss));
+}
+
+void
+port_set_drops(struct port *port, const uint64_t drop[], uint32_t n_drop)
+{
+    struct port_loss *loss = loss_of(port);
+
+    free(loss->drop_list);
+    loss->drop_list = alloc_zero(n_drop, sizeof *drop);
+    memcpy(loss->drop_list, drop, n_drop * sizeof *drop);
+    loss->n_drop = n_drop;
+    loss->next_drop = 0;
+    loss->n_data = 0;
+    set_special(port, PORT_LOSSY, loses(loss));
+}
+
+static bool
+is_lost(struct port_loss *loss, const struct packet *pkt)
+{
+    uint64_t threshold = loss->by_size ? loss->by_size[pkt->size_bytes] : loss->threshold;
+    bool lost = false;
+
+    if (pkt->type == PACKET_DATA && loss->next_drop < loss->n_drop &&
+        ++loss->n_data == loss->drop_list[loss->next_drop]) {
+        loss->next_drop++;
+        lost = true;
+    }
+    if (threshold) {
+        lost |= rng_u64(loss->key, loss->n_seen++) < threshold;
+    }
+    return lost;
+}
+
+/* The frame that a pause frame has pushed back is still due at its old time. */
+static void
+note_displacement(struct port *port, const struct packet *pkt)
+{
+    if (pkt->pause.displace_ps) {
+        port->displace_ps += pkt->pause.displace_ps;
+        port->special |= PORT_DISPLACED;
+    }
+}
+
+bool
+port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt)
+{
+    if (pkt->type != PACKET_PFC && (port->special & PORT_DISPLACED)) {
+        /* The key of an arrival carries the receiving port, so it is made anew here. */
+        uint64_t key =
+            event_key(PHASE_ARRIVAL, port->id,
+                      port->is_nic ? KIND_ARRIVE_NIC : KIND_ARRIVE_SWITCH, false);
+
+        lp_at(lp, lp->now_ps + port->displace_ps, key, pkt);
+        port->displace_ps = 0;
+        port->special &= (uint8_t)~PORT_DISPLACED;
+        return false;
+    }
+    bool is_down = port->special & PORT_DOWN;
+
+    if (is_down || (port->loss && is_lost(port->loss, pkt))) {
+        if (pkt->type == PACKET_PFC) {
+            note_displacement(port, pkt);
+        }
+        *(is_down ? &port->stats[pkt->cls].lost_down : &port->stats[pkt->cls].lost_error) += 1;
+        pool_put(lp->pool, pkt);
+        return false;
+    }
+    return true;
+}
+
+unsigned
+port_pick_drr__(struct port *port, uint8_t classes)
+{
+    for (;;) {
+        unsigned c = port->drr_next;
+        struct out_class *out = &port->out[c];
+
+        if (classes & (1u << c)) {
+            int32_t need = out->queue.head ? out->queue.head->size_bytes : FRAME_MAX_BYTES;
+
+            if (out->deficit_bytes >= need) {
+                out->deficit_bytes -= need;
+                return c;
+            }
+            out->deficit_bytes += port->sched->quantum_bytes[c];
+        } else {
+            out->deficit_bytes = 0; /* an idle class saves nothing up */
+        }
+        port->drr_next = (uint8_t)((c + 1) % N_CLASSES);
+    }
+}
+
+void
+port_queue_book(struct port *port, unsigned cls, int64_t now_ps)
+{
+    struct port_stats *stats = &port->stats[cls];
+    int64_t bytes = port->out[cls].queue.bytes;
+    int64_t for_ps = now_ps - stats->queue_since_ps;
+
+    stats->queue_since_ps = now_ps;
+    if (bytes == 0 || for_ps == 0) {
+        return;
+    }
+    if (!stats->queue_hist) {
+        stats->queue_hist = alloc_zero(1, sizeof *stats->queue_hist);
+    }
+    stats->queue_integral += (__int128)bytes * for_ps;
+    hist_add(stats->queue_hist, bytes, for_ps);
+    if (bytes > stats->queue_max_bytes) {
+        stats->queue_max_bytes = bytes;
+    }
+}
+
+static uint64_t
+pause_end_key(const struct port *port, unsigned cls)
+{
+    return event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls, KIND_PAUSE_END, true);
+}
+
+static void
+close_pause(struct port *port, unsigned cls, int64_t at_ps)
+{
+    struct out_class *out = &port->out[cls];
+
+    if (at_ps > out->pause_until_ps) {
+        at_ps = out->pause_until_ps;
+    }
+    if (at_ps > out->pause_from_ps) {
+        port->stats[cls].paused_ps += at_ps - out->pause_from_ps;
+    }
+    out->pause_from_ps = 0;
+    out->pause_until_ps = 0;
+    port->paused &= (uint8_t)~(1u << cls);
+}
+
+int64_t
+port_paused_ps(const struct port *port, unsigned cls, int64_t now_ps)
+{
+    const struct out_class *out = &port->out[cls];
+    int64_t until_ps = now_ps < out->pause_until_ps ? now_ps : out->pause_until_ps;
+    int64_t open_ps = until_ps - out->pause_from_ps;
+
+    return port->stats[cls].paused_ps + (open_ps > 0 ? open_ps : 0);
+}
+
+static void
+extend_pause(struct lp *lp, struct port *port, unsigned cls, uint16_t quanta)
+{
+    struct out_class *out = &port->out[cls];
+    int64_t from_ps = lp->now_ps + port->pause_reaction_ps;
+
+    if (out->pause_until_ps <= lp->now_ps) {
+        close_pause(port, cls, lp->now_ps);
+        out->pause_from_ps = from_ps;
+    } else if (from_ps < out->pause_from_ps) {
+        out->pause_from_ps = from_ps;
+    }
+    out->pause_until_ps =
+        lp->now_ps + sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8), port->rate_bps);
+    port->paused |= (uint8_t)(1u << cls);
+    port->stats[cls].pfc_xoff_rx++;
+    if (!out->pause_timer) {
+        out->pause_timer = true;
+        lp_at(lp, out->pause_until_ps, pause_end_key(port, cls), port);
+    }
+}
+
+void
+port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
+{
+    note_displacement(port, pkt);
+    for (unsigned c = 0; c < N_CLASSES; c++) {
+        if (!(pkt->flags & port->pfc_rx & (1u << c))) {
+            continue;
+        }
+        if (pkt->pause.quanta[c]) {
+            extend_pause(lp, port, c, pkt->pause.quanta[c]);
+        } else {
+            /* Going on needs no reaction time: the limit of 31B.3.7 is one on stopping. */
+            close_pause(port, c, lp->now_ps);
+            port->stats[c].pfc_xon_rx++;
+        }
+    }
+}
+
+void
+port_pause_end(struct lp *lp, struct port *port, unsigned cls)
+{
+    struct out_class *out = &port->out[cls];
+
+    out->pause_timer = false;
+    if (out->pause_until_ps > lp->now_ps) {
+        out->pause_timer = true;
+        lp_at(lp, out->pause_until_ps, pause_end_key(port, cls), port);
+    } else if (port->paused & (1u << cls)) {
+        close_pause(port, cls, lp->now_ps);
+    }
+}
+
+/* Puts a pause frame between the frame in service and the committed one that has not
+ * started, and pushes that one back as far as needed. */
+static void
+insert_pause(struct lp *lp, struct port *port, struct packet *pkt)
+{
+    int64_t start_ps = port->prev_end_ps > lp->now_ps ? port->prev_end_ps : lp->now_ps;
+    int64_t end_ps = start_ps + port_bytes_ps(port, PFC_FRAME_BYTES + WIRE_EXTRA_BYTES);
+    int64_t over_ps = end_ps - port->commit_start_ps;
+
+    if (over_ps > 0) {
+        pkt->pause.displace_ps = over_ps;
+        port->commit_start_ps += over_ps;
+        port->busy_until_ps += over_ps;
+    }
+    port->prev_end_ps = end_ps;
+    lp_send(lp, port->channel,
+            start_ps + port_bytes_ps(port, PFC_FRAME_BYTES + WIRE_PREAMBLE_BYTES) +
+                port->delay_ps,
+            port->arrival_key, pkt);
+}
+
+void
+port_send_pause(struct lp *lp, struct port *port, unsigned cls, bool stop)
+{
+    struct packet *pkt = pool_get(lp->pool);
+
+    *pkt = (struct packet){.size_bytes = PFC_FRAME_BYTES,
+                           .type = PACKET_PFC,
+                           .cls = (uint8_t)cls,
+                           .flags = (uint8_t)(1u << cls)};
+    pkt->pause.quanta[cls] = stop ? PFC_QUANTA_MAX : 0;
+    *(stop ? &port->stats[cls].pfc_xoff_tx : &port->stats[cls].pfc_xon_tx) += 1;
+    if (port->commit_start_ps > lp->now_ps && !port->commit_is_pause) {
+        insert_pause(lp, port, pkt);
+        return;
+    }
+    port_commit(lp, port, pkt,
+                port->busy_until_ps > lp->now_ps ? port->busy_until_ps : lp->now_ps);
+    port->commit_is_pause = true;
+}

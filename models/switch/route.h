@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * route.h - next hops of a switch: for each host a set of equal-cost ports.
+ *
+ * A table is immutable; a switch changes to another one by an event of its own.
+ * ECMP picks by a hash of the 5-tuple mixed with the switch's seed: two switches with one
+ * seed pick the same index for the same flow, as hardware does (polarisation).
+ */
+#ifndef ROCESIM_MODELS_SWITCH_ROUTE_H
+#define ROCESIM_MODELS_SWITCH_ROUTE_H
+
+#include "sim/units.h"
+
+#define ROUTE_NONE UINT16_MAX
+
+struct route_set {
+    uint32_t first; /* in route_table.ports */
+    uint16_t n;     /* >= 1 */
+};
+
+struct route_table {
+    uint16_t *set_of_host; /* owned: n_hosts entries, ROUTE_NONE: unreachable */
+    struct route_set *sets; /* owned */
+    uint16_t *ports;        /* owned: port indices within the switch */
+    uint32_t n_hosts, n_sets, n_ports, cap_sets, cap_ports;
+};
+
+void route_table_init(struct route_table *table, uint32_t n_hosts);
+void route_table_clear(struct route_table *table);
+
+/* Says that 'host' is reached by 'ports' (n >= 1, ascending).  Equal sets are shared. */
+void route_table_set(struct route_table *table, uint32_t host, const uint16_t ports[],
+                     uint16_t n);
+
+/* Hash of a 5-tuple, the same for all switches.  Addresses stand for themselves or for
+ * host numbers. */
+uint32_t route_flow_hash(uint32_t src_ip, uint32_t dst_ip, uint16_t src_port,
+                         uint16_t dst_port, uint8_t protocol);
+
+static inline uint32_t
+route_mix(uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ (x >> 16);
+}
+
+/* Port index of a packet with 'flow_hash' to 'host', ROUTE_NONE when there is none. */
+static inline uint16_t
+route_pick(const struct route_table *table, uint32_t host, uint32_t flow_hash, uint32_t seed)
+{
+    uint16_t id = table->set_of_host[host];
+
+    if (unlikely(id == ROUTE_NONE)) {
+        return ROUTE_NONE;
+    }
+    const struct route_set *set = &table->sets[id];
+
+    if (set->n == 1) {
+        return table->ports[set->first];
+    }
+    uint64_t scaled = (uint64_t)route_mix(flow_hash ^ seed) * set->n;
+
+    return table->ports[set->first + (uint32_t)(scaled >> 32)];
+}
+
+#endif

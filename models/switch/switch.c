@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * switch.c - what a switch does with a packet.
+ * Called by net.c for arrivals and wakes; owns the packets in its queues; pauses through
+ * pfc.c; its ports stand in the network's array.
+ *
+ * Invariant: a class bit in port.ready is set exactly while its queue holds a packet.
+ */
+#include <config.h>
+
+#include "models/switch/switch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "models/switch/ecn.h"
+#include "models/switch/pfc.h"
+
+static inline void
+mark(struct port *port, struct packet *pkt, int64_t queue_bytes)
+{
+    if ((port->ecn.classes >> pkt->cls & 1) && (pkt->tos & 3) != ECN_NOT_ECT &&
+        ecn_decides(port, queue_bytes)) {
+        pkt->tos |= ECN_CE;
+        port->stats[pkt->cls].marked++;
+    }
+}
+
+/* Takes the head of class 'cls' out of its queue and out of the accounts. */
+static struct packet *
+dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls)
+{
+    struct out_class *out = &port->out[cls];
+    bool lossless = sw->lossless >> cls & 1;
+
+    port_queue_book(port, cls, lp->now_ps);
+    if (port->ecn.at_dequeue) {
+        mark(port, out->queue.head, out->queue.bytes);
+    }
+    struct packet *pkt = queue_pop(&out->queue);
+    struct port *from = &sw->ports[pkt->in_port];
+    struct in_class *in = &from->in[cls];
+
+    if (!out->queue.head) {
+        port->ready &= (uint8_t)~(1u << cls);
+    }
+    buffer_release(&sw->buffer, in, pkt->size_bytes, lossless);
+    if (in->xoff && buffer_may_resume(&sw->buffer, in)) {
+        pfc_resume(lp, from, cls);
+    }
+    return pkt;
+}
+
+void
+switch_serve(struct lp *lp, struct port *port)
+{
+    struct fabric_switch *sw = port->owner;
+    int64_t now_ps = lp->now_ps;
+    int64_t ready_ps = TIME_NEVER_PS;
+    uint8_t open;
+
+    if (now_ps < port->busy_until_ps) {
+        if (port->ready) {
+            port_wake_at(lp, port, port->busy_until_ps);
+        }
+        return;
+    }
+    open = port_unpaused(port, port->ready, now_ps);
+    while (open) {
+        unsigned cls = port_pick(port, open);
+        int64_t head_ps = port->out[cls].queue.head->ready_ps;
+
+        if (head_ps <= now_ps) {
+            port_transmit(lp, port, dequeue(lp, sw, port, cls), now_ps);
+            if (port_unpaused(port, port->ready, now_ps)) {
+                port_wake_at(lp, port, port->busy_until_ps);
+            }
+            return;
+        }
+        ready_ps = head_ps < ready_ps ? head_ps : ready_ps;
+        open &= (uint8_t)~(1u << cls);
+    }
+    if (ready_ps != TIME_NEVER_PS) {
+        port_wake_at(lp, port, ready_ps);
+    }
+}
+
+static void
+drop_for_buffer(struct lp *lp, struct port *in, struct packet *pkt)
+{
+    in->stats[pkt->cls].drops++;
+    in->stats[pkt->cls].drop_bytes += pkt->size_bytes;
+    pool_put(lp->pool, pkt);
+}
+
+/* Charges 'pkt' and lets it wait at 'out', or drops it. */
+static void
+enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *out,
+        struct packet *pkt)
+{
+    unsigned cls = pkt->cls;
+    struct in_class *account = &in->in[cls];
+    struct out_class *oc = &out->out[cls];
+    bool stop = false;
+    bool fits = sw->lossless >> cls & 1
+                    ? buffer_admit_lossless(&sw->buffer, account, pkt->size_bytes, &stop)
+                    : buffer_admit_lossy(&sw->buffer, account, pkt->size_bytes,
+                                         oc->queue.bytes);
+
+    if (stop && !account->xoff) {
+        pfc_stop(lp, in, cls, out->id);
+    }
+    if (unlikely(!fits)) {
+        drop_for_buffer(lp, in, pkt);
+        return;
+    }
+    if (sw->buffer.shared_used > sw->buffer.max_used) {
+        sw->buffer.max_used = sw->buffer.shared_used;
+    }
+    if (!out->ecn.at_dequeue) {
+        mark(out, pkt, oc->queue.bytes);
+    }
+    port_queue_book(out, cls, lp->now_ps);
+    queue_push(&oc->queue, pkt);
+    out->ready |= (uint8_t)(1u << cls);
+    if (!out->wake_queued && port_unpaused(out, (uint8_t)(1u << cls), lp->now_ps)) {
+        port_wake_at(lp, out,
+                     out->busy_until_ps > pkt->ready_ps ? out->busy_until_ps : pkt->ready_ps);
+    }
+}
+
+static void
+lose(struct lp *lp, struct packet *pkt, int64_t *counter)
+{
+    ++*counter;
+    pool_put(lp->pool, pkt);
+}
+
+/* Earliest start of 'pkt' when it may cut through, and when it may not. */
+static void
+set_ready(const struct fabric_switch *sw, const struct port *in, const struct port *out,
+          struct packet *pkt, int64_t now_ps)
+{
+    bool cuts = out->rate_bps == in->rate_bps && !out->ready &&
+                out->busy_until_ps <= now_ps + sw->latency_ps &&
+                !port_is_paused(out, pkt->cls, now_ps + sw->latency_ps);
+
+    pkt->ready_ps = now_ps + sw->latency_ps;
+    if (!cuts && pkt->size_bytes > CUT_THROUGH_BYTES) {
+        pkt->ready_ps += port_bytes_ps(in, pkt->size_bytes - CUT_THROUGH_BYTES);
+    }
+}
+
+void
+switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
+{
+    struct fabric_switch *sw = in->owner;
+    int64_t now_ps = lp->now_ps;
+
+    if (unlikely(in->special) && !port_special_arrival(lp, in, pkt)) {
+        return;
+    }
+    if (unlikely(pkt->type == PACKET_PFC)) {
+        port_hear_pause(lp, in, pkt);
+        pool_put(lp->pool, pkt);
+        switch_serve(lp, in);
+        return;
+    }
+    unsigned cls = sw->class_of_dscp[packet_dscp(pkt)];
+    struct in_class *account = &in->in[cls];
+
+    pkt->cls = (uint8_t)cls;
+    account->rx_pkts++;
+    account->rx_bytes += pkt->size_bytes;
+    if (unlikely(--pkt->ttl == 0)) {
+        lose(lp, pkt, &sw->lost_ttl);
+        return;
+    }
+    uint16_t index = route_pick(sw->routes, pkt->dst_host, pkt->tp.flow_hash, sw->hash_seed);
+
+    if (unlikely(index == ROUTE_NONE)) {
+        lose(lp, pkt, &sw->lost_route);
+        return;
+    }
+    struct port *out = &sw->ports[index];
+
+    if (unlikely(out->special & PORT_DOWN)) {
+        lose(lp, pkt, &out->stats[cls].lost_down);
+        return;
+    }
+    pkt->in_port = in->index;
+    if (sw->cuts_through) {
+        set_ready(sw, in, out, pkt, now_ps);
+    } else {
+        pkt->ready_ps = now_ps + sw->latency_ps;
+    }
+    if (port_may_commit(out, cls, now_ps, pkt->ready_ps)) {
+        port_transmit(lp, out, pkt, pkt->ready_ps);
+        return;
+    }
+    enqueue(lp, sw, in, out, pkt);
+}
+
+void
+switch_refresh_pause(struct lp *lp, struct port *port, unsigned cls)
+{
+    struct fabric_switch *sw = port->owner;
+    struct in_class *in = &port->in[cls];
+
+    in->refresh_timer = false;
+    if (!in->xoff) {
+        return;
+    }
+    /* The threshold may have risen since: other queues have drained. */
+    if (buffer_may_resume(&sw->buffer, in)) {
+        pfc_resume(lp, port, cls);
+    } else {
+        pfc_repeat(lp, port, cls);
+    }
+}
+
+void
+switch_port_down(struct lp *lp, struct port *port)
+{
+    struct fabric_switch *sw = port->owner;
+
+    for (unsigned cls = 0; cls < N_CLASSES; cls++) {
+        while (port->out[cls].queue.head) {
+            lose(lp, dequeue(lp, sw, port, cls), &port->stats[cls].lost_down);
+        }
+        port->out[cls].pause_from_ps = 0;
+        port->out[cls].pause_until_ps = 0;
+        /* The peer has forgotten our pause, too. */
+        port->in[cls].xoff = false;
+    }
+    port->paused = 0;
+}
+
+static void
+broken(const struct fabric_switch *sw, const char *law, int64_t a, int64_t b)
+{
+    fprintf(stderr, "rocesim: bug: %s: %s: %lld is not %lld\n", sw->name, law, (long long)a,
+            (long long)b);
+    abort();
+}
+
+void
+switch_check(const struct fabric_switch *sw)
+{
+    int64_t charged = 0, queued = 0, shared = 0;
+
+    for (uint16_t p = 0; p < sw->n_ports; p++) {
+        for (unsigned c = 0; c < N_CLASSES; c++) {
+            const struct in_class *in = &sw->ports[p].in[c];
+            bool lossless = sw->lossless >> c & 1;
+
+            charged += in->used_bytes + in->headroom_bytes;
+            queued += sw->ports[p].out[c].queue.bytes;
+            shared += buffer_shared_of(in, lossless ? sw->buffer.reserved_bytes : 0);
+        }
+    }
+    if (charged != queued) {
+        broken(sw, "bytes charged at ingress and bytes queued", charged, queued);
+    }
+    if (shared != sw->buffer.shared_used) {
+        broken(sw, "sum of shared use and the buffer's count", shared,
+               sw->buffer.shared_used);
+    }
+}

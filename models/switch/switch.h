@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * switch.h - a switch with a shared buffer: routes, admits, marks, schedules.
+ *
+ * An arrival is judged and charged at its last bit (at its first bytes where the switch
+ * cuts through); its earliest start at the egress is the forwarding latency later.  A frame
+ * that finds its egress idle is committed at once (port.h) and never charged.
+ */
+#ifndef ROCESIM_MODELS_SWITCH_SWITCH_H
+#define ROCESIM_MODELS_SWITCH_SWITCH_H
+
+#include "models/port.h"
+#include "models/switch/buffer.h"
+#include "models/switch/route.h"
+
+/* Bytes of a frame after which a switch that cuts through decides: the smallest transport
+ * frame, so that short frames are whole when they are judged. */
+#define CUT_THROUGH_BYTES 66
+
+struct fabric_switch {
+    /* Read by every packet. */
+    struct port *ports; /* borrowed: the network's, contiguous */
+    const struct route_table *routes; /* borrowed */
+    int64_t latency_ps;
+    uint32_t hash_seed;
+    uint16_t n_ports;
+    uint8_t lossless; /* bit c: class c is lossless */
+    bool cuts_through;
+    struct buffer buffer;
+    uint8_t class_of_dscp[64];
+
+    uint32_t id;   /* among the switches */
+    uint32_t node; /* dense node id */
+    char *name;    /* owned */
+    int64_t lost_ttl, lost_route; /* packets */
+    struct port_sched sched;
+};
+
+/* A packet arrives at 'in', a port of a switch: KIND_ARRIVE_SWITCH.  Steals 'pkt'. */
+void switch_arrive(struct lp *lp, struct port *in, struct packet *pkt);
+
+/* A port may be able to send: KIND_WAKE_SWITCH, or a pause has ended. */
+void switch_serve(struct lp *lp, struct port *port);
+
+/* KIND_PAUSE_REFRESH of ingress class 'cls' of 'port'. */
+void switch_refresh_pause(struct lp *lp, struct port *port, unsigned cls);
+
+/* Drops what waits at 'port' for its link, which has gone down; pause state with it. */
+void switch_port_down(struct lp *lp, struct port *port);
+
+/* Aborts when the accounts of 'sw' do not add up: ingress use = egress use, and the
+ * buffer's total = the sum of the accounts.  O(ports). */
+void switch_check(const struct fabric_switch *sw);
+
+#endif
