@@ -12,7 +12,7 @@
 #include "models/switch/route.h"
 
 enum fault_kind {
-    FAULT_DOWN,       /* the link is dead: frames for it and on it are lost */
+    FAULT_DOWN, /* the link is dead: frames for it and on it are lost */
     FAULT_UP,
     FAULT_RATE,       /* it goes on at 'rate_bps' (not above its own) */
     FAULT_ERROR_RATE, /* it loses the share 'error_rate' of frames */

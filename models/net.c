@@ -41,8 +41,8 @@ sample(struct lp *lp, struct net_lp *here)
             *seen = now;
         }
     }
-    lp_at(lp, lp->now_ps + net->sample_ps, event_key(PHASE_SAMPLE, lp->id, KIND_SAMPLE, true),
-          here);
+    lp_at(lp, lp->now_ps + net->sample_ps,
+          event_key(PHASE_SAMPLE, lp->id, KIND_SAMPLE, true), here);
 }
 
 static void
@@ -177,7 +177,8 @@ static bool
 epoch(void *user, int64_t now_ps)
 {
     struct net *net = user;
-    bool goes_on = !net->watch.on_epoch || net->watch.on_epoch(net->watch.ctx, net, now_ps);
+    bool goes_on =
+        !net->watch.on_epoch || net->watch.on_epoch(net->watch.ctx, net, now_ps);
     bool still = stands_still(net, now_ps);
 
     merge_probes(net);
@@ -284,7 +285,8 @@ check_link(const struct net *net, const struct port *port, int64_t on_link)
     }
     if (sent != heard + lost + on_link) {
         fprintf(stderr,
-                "rocesim: bug: port %u sent %lld packets; its peer heard %lld, lost %lld, and "
+                "rocesim: bug: port %u sent %lld packets; its peer heard %lld, lost "
+                "%lld, and "
                 "%lld are on the link\n",
                 port->id, (long long)sent, (long long)heard, (long long)lost,
                 (long long)on_link);
@@ -299,7 +301,8 @@ check_pauses(const struct port *port)
         const struct port_stats *stats = &port->stats[c];
 
         if (stats->pfc_xoff_tx < stats->pfc_xon_tx) {
-            fprintf(stderr, "rocesim: bug: port %u class %u resumed more often than stopped\n",
+            fprintf(stderr,
+                    "rocesim: bug: port %u class %u resumed more often than stopped\n",
                     port->id, c);
             abort();
         }

@@ -79,12 +79,13 @@ struct switch_params {
 /* Marking thresholds of a port, from a named set or given: 'ecn_of' of net_plan. */
 struct ecn_params {
     int64_t kmin_bytes, kmax_bytes, pmax_q32;
-    int64_t at_rate_bps; /* 0: these hold for any rate; else they scale with rate / this */
+    int64_t
+        at_rate_bps; /* 0: these hold for any rate; else they scale with rate / this */
 };
 
 struct link_params {
-    int64_t rate_bps; /* > 0 */
-    int64_t delay_ps; /* one way, >= 0 */
+    int64_t rate_bps;                  /* > 0 */
+    int64_t delay_ps;                  /* one way, >= 0 */
     double error_rate, bit_error_rate; /* shares of frames, of bits */
 };
 
@@ -93,8 +94,8 @@ struct net_node {
     enum node_kind kind;
     uint32_t index;               /* host id or switch id */
     uint32_t first_port, n_ports; /* from net_build() on */
-    uint32_t rack;                /* hint of the topology: nodes of one rack belong together */
-    uint8_t tier;                 /* 0 host, 1 leaf, 2 spine, 3 core */
+    uint32_t rack; /* hint of the topology: nodes of one rack belong together */
+    uint8_t tier;  /* 0 host, 1 leaf, 2 spine, 3 core */
 };
 
 struct net_link {
@@ -116,7 +117,7 @@ struct net_connection {
 struct net_watch {
     /* Returns false to interrupt the run.  May be NULL. */
     bool (*on_epoch)(void *ctx, const struct net *net, int64_t now_ps);
-    void *ctx; /* borrowed */
+    void *ctx;              /* borrowed */
     struct probe_sink sink; /* on_record may be NULL: records are thrown away */
 };
 
@@ -127,7 +128,6 @@ enum net_end {
     NET_END_QP_ERROR,    /* a QP has used up its retries */
     NET_END_INTERRUPTED, /* on_epoch said no */
 };
-
 
 struct net {
     uint64_t seed;
@@ -140,7 +140,7 @@ struct net {
 
     struct net_qos *qos; /* owned */
     uint32_t n_qos;
-    uint32_t cnp_qos; /* index; what CNPs travel as */
+    uint32_t cnp_qos;                    /* index; what CNPs travel as */
     struct nic_params *nic_params;       /* owned: by host */
     struct switch_params *switch_params; /* owned: by switch */
     struct ecn_params *ecn_params;       /* owned: by switch */
@@ -151,7 +151,7 @@ struct net {
     uint32_t n_ports;
     struct nic *nics; /* owned: one for each port of a host, by port order */
     uint32_t n_nics;
-    uint32_t *nic_of_host; /* owned: first NIC of each host */
+    uint32_t *nic_of_host;          /* owned: first NIC of each host */
     struct nic_config *nic_configs; /* owned: by host */
     struct fabric_switch *switches; /* owned */
     struct route_table **tables;    /* owned: all versions ever set */
@@ -168,7 +168,7 @@ struct net {
     struct fault **faults; /* owned: one for each end */
     uint32_t n_faults;
 
-    struct sim *sim; /* owned */
+    struct sim *sim;      /* owned */
     uint32_t *lp_of_node; /* owned */
     struct net_lp *lps;   /* owned: n_lps */
     uint32_t n_lps;
@@ -179,7 +179,7 @@ struct net {
 
     struct net_watch watch;
     enum net_end end;
-    int64_t end_ps;      /* the epoch it ended at */
+    int64_t end_ps; /* the epoch it ended at */
     int64_t stop_ps;
     int64_t grace_ps;    /* how long a standstill may last before it is one; private */
     int64_t progress_ps; /* last epoch that saw foreground events; private */
@@ -194,7 +194,8 @@ void net_free(struct net *net); /* accepts NULL */
  * of adding (the first one's name gains '#1' when the second is added). */
 uint32_t net_add_host(struct net *net, const char *name, uint32_t rack);
 uint32_t net_add_switch(struct net *net, const char *name, uint32_t rack, uint8_t tier);
-uint32_t net_add_link(struct net *net, uint32_t a, uint32_t b, const struct link_params *params);
+uint32_t net_add_link(struct net *net, uint32_t a, uint32_t b,
+                      const struct link_params *params);
 
 /* The node called 'name', or UINT32_MAX.  A link by name, either end first; likewise. */
 uint32_t net_find_node(const struct net *net, const char *name);

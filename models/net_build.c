@@ -49,7 +49,8 @@ alloc_lines(size_t n, size_t size)
 }
 
 static uint32_t
-add_node(struct net *net, const char *name, enum node_kind kind, uint32_t rack, uint8_t tier)
+add_node(struct net *net, const char *name, enum node_kind kind, uint32_t rack,
+         uint8_t tier)
 {
     uint32_t *n = kind == NODE_HOST ? &net->n_hosts : &net->n_switches;
     uint32_t **of = kind == NODE_HOST ? &net->node_of_host : &net->node_of_switch;
@@ -159,11 +160,12 @@ net_add_qos(struct net *net, const struct net_qos *qos)
 }
 
 void
-net_set_params(struct net *net, const struct nic_params *nic, const struct switch_params *sw,
-               const struct ecn_params *ecn)
+net_set_params(struct net *net, const struct nic_params *nic,
+               const struct switch_params *sw, const struct ecn_params *ecn)
 {
     net->nic_params = g_renew(struct nic_params, net->nic_params, net->n_hosts);
-    net->switch_params = g_renew(struct switch_params, net->switch_params, net->n_switches);
+    net->switch_params =
+        g_renew(struct switch_params, net->switch_params, net->n_switches);
     net->ecn_params = g_renew(struct ecn_params, net->ecn_params, net->n_switches);
     for (uint32_t i = 0; i < net->n_hosts; i++) {
         net->nic_params[i] = *nic;
@@ -228,9 +230,9 @@ largest_frame(const struct net *net)
 
     for (uint32_t h = 0; h < net->n_hosts; h++) {
         const struct nic_params *nic = &net->nic_params[h];
-        uint16_t frame = packet_frame_bytes((uint32_t)nic->mtu_bytes, RETH_BYTES + IMMDT_BYTES,
-                                            nic->ip == 6 ? IPV6_BYTES : IPV4_BYTES,
-                                            nic->vlan ? VLAN_BYTES : 0);
+        uint16_t frame = packet_frame_bytes(
+            (uint32_t)nic->mtu_bytes, RETH_BYTES + IMMDT_BYTES,
+            nic->ip == 6 ? IPV6_BYTES : IPV4_BYTES, nic->vlan ? VLAN_BYTES : 0);
 
         most = frame > most ? frame : most;
     }
@@ -334,16 +336,17 @@ wire_link(struct net *net, struct net_link *link)
         port_set_rate(port, link->params.rate_bps);
         port->peer = link->port[1 - e];
         port->delay_ps = delay_towards(net, link, far);
-        port->arrival_key = event_key(PHASE_ARRIVAL, port->peer,
-                                      to_switch ? KIND_ARRIVE_SWITCH : KIND_ARRIVE_NIC, false);
+        port->arrival_key =
+            event_key(PHASE_ARRIVAL, port->peer,
+                      to_switch ? KIND_ARRIVE_SWITCH : KIND_ARRIVE_NIC, false);
         port->arrive_bytes = to_switch && switch_params_of(net, far)->cut_through
                                  ? CUT_THROUGH_BYTES
                                  : UINT16_MAX;
-        port->pause_reaction_ps =
-            (uint32_t)reaction_of(net, node, link->params.rate_bps);
+        port->pause_reaction_ps = (uint32_t)reaction_of(net, node, link->params.rate_bps);
         port->pfc_rx = pfc_of(net, node);
         if (link->params.error_rate > 0 || link->params.bit_error_rate > 0) {
-            g_autofree char *path = g_strdup_printf("%s>%s", link->name, net->nodes[node].name);
+            g_autofree char *path =
+                g_strdup_printf("%s>%s", link->name, net->nodes[node].name);
 
             port_set_loss(port, rng_key(net->seed, path, "loss"), link->params.error_rate,
                           link->params.bit_error_rate);
@@ -361,10 +364,11 @@ check_link(const struct net *net, const struct net_link *link, GError **error)
                                : net->switch_params[node->index].port_rate_bps;
 
         if (most_bps && link->params.rate_bps > most_bps) {
-            g_set_error(error, NET_ERROR, NET_ERROR_RATE,
-                        "link %s runs at %.6gG; a port of %s takes at most %.6gG by its profile",
-                        link->name, (double)link->params.rate_bps / 1e9, node->name,
-                        (double)most_bps / 1e9);
+            g_set_error(
+                error, NET_ERROR, NET_ERROR_RATE,
+                "link %s runs at %.6gG; a port of %s takes at most %.6gG by its profile",
+                link->name, (double)link->params.rate_bps / 1e9, node->name,
+                (double)most_bps / 1e9);
             return FALSE;
         }
     }
@@ -399,7 +403,8 @@ make_nics(struct net *net)
             .ack_bytes = packet_frame_bytes(0, AETH_BYTES, ip_bytes, vlan_bytes),
             .cnp_bytes = packet_frame_bytes(0, CNP_PAD_BYTES, ip_bytes, vlan_bytes),
             /* A window smaller than two ACK intervals would stop and go. */
-            .ack_every = window && ack_every > (window + 1) / 2 ? (window + 1) / 2 : ack_every,
+            .ack_every =
+                window && ack_every > (window + 1) / 2 ? (window + 1) / 2 : ack_every,
             .max_inflight = window,
             .ack_timeout_ps =
                 params->ack_timeout ? (4096 * PS_PER_NS) << params->ack_timeout : 0,
@@ -422,7 +427,8 @@ make_nics(struct net *net)
             nic->port->owner = nic;
             nic->port->sched = &nic->sched;
             nic->config = &net->nic_configs[h];
-            nic->up = (struct pipe){.latency_ps = params->latency_ps, .id = net->n_pipes++};
+            nic->up =
+                (struct pipe){.latency_ps = params->latency_ps, .id = net->n_pipes++};
             fill_sched(net, &nic->sched);
         }
     }
@@ -438,7 +444,8 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
     int64_t frame = largest_frame(net);
     int64_t needed = buffer_headroom_bytes(port->rate_bps, peer->delay_ps,
                                            peer->pause_reaction_ps, frame);
-    int64_t each = params->headroom_bytes == HEADROOM_COMPUTED ? needed : params->headroom_bytes;
+    int64_t each =
+        params->headroom_bytes == HEADROOM_COMPUTED ? needed : params->headroom_bytes;
     int64_t sum = 0;
 
     for (unsigned c = 0; c < N_CLASSES; c++) {
@@ -448,14 +455,15 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
         }
     }
     if (warnings && sum && each < needed) {
-        g_ptr_array_add(
-            warnings,
-            g_strdup_printf(
-                "%s:%u: headroom %lld B is less than the %lld B it needs: %.6gG/8 x (2 x %.6g ns "
-                "+ %.6g ns reaction) + 2 x %lld B + 84 B",
-                sw->name, port->index, (long long)each, (long long)needed,
-                (double)port->rate_bps / 1e9, (double)peer->delay_ps / 1e3,
-                (double)peer->pause_reaction_ps / 1e3, (long long)(frame + WIRE_EXTRA_BYTES)));
+        g_ptr_array_add(warnings,
+                        g_strdup_printf("%s:%u: headroom %lld B is less than the %lld B "
+                                        "it needs: %.6gG/8 x (2 x %.6g ns "
+                                        "+ %.6g ns reaction) + 2 x %lld B + 84 B",
+                                        sw->name, port->index, (long long)each,
+                                        (long long)needed, (double)port->rate_bps / 1e9,
+                                        (double)peer->delay_ps / 1e3,
+                                        (double)peer->pause_reaction_ps / 1e3,
+                                        (long long)(frame + WIRE_EXTRA_BYTES)));
     }
     return sum;
 }
@@ -513,17 +521,19 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
         reserved += params->reserved_bytes * __builtin_popcount(sw->lossless);
         set_marking(net, sw, &sw->ports[p]);
     }
-    sw->buffer = (struct buffer){.shared_bytes = params->buffer_bytes - headroom - reserved,
-                                 .alpha_q16 = params->alpha_q32 >> 16,
-                                 .reserved_bytes = params->reserved_bytes,
-                                 .xon_bytes = params->xon_bytes,
-                                 .xon_offset_bytes = 2 * largest_frame(net)};
+    sw->buffer =
+        (struct buffer){.shared_bytes = params->buffer_bytes - headroom - reserved,
+                        .alpha_q16 = params->alpha_q32 >> 16,
+                        .reserved_bytes = params->reserved_bytes,
+                        .xon_bytes = params->xon_bytes,
+                        .xon_offset_bytes = 2 * largest_frame(net)};
     if (sw->buffer.shared_bytes <= 0) {
-        g_set_error(error, NET_ERROR, NET_ERROR_RANGE,
-                    "%s: a buffer of %lld B leaves nothing to share: %u ports need %lld B of "
-                    "headroom and %lld B of reserve",
-                    sw->name, (long long)params->buffer_bytes, sw->n_ports,
-                    (long long)headroom, (long long)reserved);
+        g_set_error(
+            error, NET_ERROR, NET_ERROR_RANGE,
+            "%s: a buffer of %lld B leaves nothing to share: %u ports need %lld B of "
+            "headroom and %lld B of reserve",
+            sw->name, (long long)params->buffer_bytes, sw->n_ports, (long long)headroom,
+            (long long)reserved);
         return FALSE;
     }
     return TRUE;
@@ -576,9 +586,9 @@ net_add_fault(struct net *net, uint32_t link, const struct fault *fault)
 {
     for (unsigned e = 0; e < 2; e++) {
         struct fault *own = plan(net, fault);
-        g_autofree char *path = g_strdup_printf(
-            "%s>%s/%u", net->links[link].name,
-            net->nodes[net->links[link].node[e]].name, own->id);
+        g_autofree char *path =
+            g_strdup_printf("%s>%s/%u", net->links[link].name,
+                            net->nodes[net->links[link].node[e]].name, own->id);
 
         own->port = &net->ports[net->links[link].port[e]];
         own->key = rng_key(net->seed, path, "loss");
@@ -599,16 +609,17 @@ net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table, int64
 }
 
 uint32_t
-net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b, uint32_t nic_b,
-            uint32_t qos)
+net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
+            uint32_t nic_b, uint32_t qos)
 {
     const struct net_qos *q = &net->qos[qos];
     bool ect = q->ecn && (net->cc->needs & CC_NEEDS_ECN);
-    struct net_connection connection = {.host = {host_a, host_b},
-                                        .nic = {nic_a, nic_b},
-                                        .cls = q->cls,
-                                        .tos = (uint8_t)(q->dscp << 2 | (ect ? ECN_ECT0 : 0)),
-                                        .qp = {net->n_qps, net->n_qps + 1}};
+    struct net_connection connection = {
+        .host = {host_a, host_b},
+        .nic = {nic_a, nic_b},
+        .cls = q->cls,
+        .tos = (uint8_t)(q->dscp << 2 | (ect ? ECN_ECT0 : 0)),
+        .qp = {net->n_qps, net->n_qps + 1}};
 
     /* The first number that Linux gives a user's QP is 0x11. */
     connection.qpn[0] = 0x11 + net->qps_of_host[host_a]++;
@@ -657,7 +668,8 @@ make_qp(struct net *net, const struct net_connection *connection, unsigned side)
     qp->tos = connection->tos;
     qp->qpn = connection->qpn[side];
     qp->src_port = qp_udp_source_port(connection->qpn[side], connection->qpn[1 - side]);
-    qp->flow_hash = route_flow_hash(ip_of_nic(here), ip_of_nic(there), qp->src_port, 4791, 17);
+    qp->flow_hash =
+        route_flow_hash(ip_of_nic(here), ip_of_nic(there), qp->src_port, 4791, 17);
     config->cc->init(qp->cc_state, config->cc_params, &env, &qp->rate);
     qp_set_pace(qp);
 }
@@ -787,9 +799,10 @@ lp_of_fault(const struct net *net, const struct fault *fault)
 {
     for (uint32_t n = 0; n < net->n_nodes; n++) {
         const struct net_node *node = &net->nodes[n];
-        bool is_at = fault->port ? fault->port->id - node->first_port < node->n_ports
-                                 : node->kind == NODE_SWITCH &&
-                                       &net->switches[node->index].routes == fault->routes;
+        bool is_at = fault->port
+                         ? fault->port->id - node->first_port < node->n_ports
+                         : node->kind == NODE_SWITCH &&
+                               &net->switches[node->index].routes == fault->routes;
 
         if (is_at) {
             return &net->sim->lps[net->lp_of_node[n]];
@@ -825,8 +838,8 @@ net_jitter_ps(const struct net *net, uint32_t host)
     int64_t most_ps = net->nic_params[host].jitter_ps;
 
     if (most_ps < 0) {
-        uint16_t frame = packet_frame_bytes(nic->config->mtu_bytes, 0, nic->config->ip_bytes,
-                                            nic->config->vlan_bytes);
+        uint16_t frame = packet_frame_bytes(
+            nic->config->mtu_bytes, 0, nic->config->ip_bytes, nic->config->vlan_bytes);
 
         most_ps = port_bytes_ps(nic->port, frame + WIRE_EXTRA_BYTES);
     }

@@ -18,7 +18,7 @@ struct net_seen {
 
 struct net_lp {
     struct probe probe;
-    int64_t n_ops;        /* operations of workloads begun less ended here; the sum over all
+    int64_t n_ops; /* operations of workloads begun less ended here; the sum over all
                              processes is outstanding */
     int64_t n_pauses_out; /* pause frames made less heard here; likewise */
     int64_t last_end_ps;  /* latest end of an operation here */

@@ -200,7 +200,8 @@ port_pick_drr__(struct port *port, uint8_t classes)
         struct out_class *out = &port->out[c];
 
         if (classes & (1u << c)) {
-            int32_t need = out->queue.head ? out->queue.head->size_bytes : FRAME_MAX_BYTES;
+            int32_t need =
+                out->queue.head ? out->queue.head->size_bytes : FRAME_MAX_BYTES;
 
             if (out->deficit_bytes >= need) {
                 out->deficit_bytes -= need;
@@ -238,7 +239,8 @@ port_queue_book(struct port *port, unsigned cls, int64_t now_ps)
 static uint64_t
 pause_end_key(const struct port *port, unsigned cls)
 {
-    return event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls, KIND_PAUSE_END, true);
+    return event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls, KIND_PAUSE_END,
+                     true);
 }
 
 static void
@@ -254,7 +256,7 @@ close_pause(struct port *port, unsigned cls, int64_t at_ps)
     }
     out->pause_from_ps = 0;
     out->pause_until_ps = 0;
-    port->paused &= (uint8_t)~(1u << cls);
+    port->paused &= (uint8_t) ~(1u << cls);
 }
 
 int64_t
@@ -280,7 +282,8 @@ extend_pause(struct lp *lp, struct port *port, unsigned cls, uint16_t quanta)
         out->pause_from_ps = from_ps;
     }
     out->pause_until_ps =
-        lp->now_ps + sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8), port->rate_bps);
+        lp->now_ps +
+        sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8), port->rate_bps);
     port->paused |= (uint8_t)(1u << cls);
     port->stats[cls].pfc_xoff_rx++;
     if (!out->pause_timer) {

@@ -23,11 +23,13 @@ group_of(const struct partition_node nodes[], uint32_t node, enum partition_mode
 
 void
 partition_find(const struct partition_node nodes[], uint32_t n_nodes,
-               const struct partition_edge edges[], uint32_t n_edges, enum partition_mode mode,
-               uint32_t n_threads, uint32_t lp_of_node[], struct partition_result *result)
+               const struct partition_edge edges[], uint32_t n_edges,
+               enum partition_mode mode, uint32_t n_threads, uint32_t lp_of_node[],
+               struct partition_result *result)
 {
     (void)n_threads;
-    *result = (struct partition_result){.lookahead_ps = TIME_NEVER_PS, .edge = UINT32_MAX};
+    *result =
+        (struct partition_result){.lookahead_ps = TIME_NEVER_PS, .edge = UINT32_MAX};
     for (uint32_t n = 0; n < n_nodes; n++) {
         uint32_t first = 0;
 

@@ -26,8 +26,8 @@ arm(struct lp *lp, struct port *port, unsigned cls, int64_t at_ps)
     if (!in->refresh_timer) {
         in->refresh_timer = true;
         lp_at(lp, at_ps,
-              event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls, KIND_PAUSE_REFRESH,
-                        true),
+              event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls,
+                        KIND_PAUSE_REFRESH, true),
               port);
     }
 }

@@ -71,13 +71,14 @@ set_find(const struct route_table *table, const uint16_t ports[], uint16_t n)
 }
 
 void
-route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[], uint16_t n)
+route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
+                uint16_t n)
 {
     uint16_t id = set_find(table, ports, n);
 
     if (id == ROUTE_NONE) {
-        table->sets = grow(table->sets, &table->cap_sets, table->n_sets + 1,
-                           sizeof *table->sets);
+        table->sets =
+            grow(table->sets, &table->cap_sets, table->n_sets + 1, sizeof *table->sets);
         table->ports = grow(table->ports, &table->cap_ports, table->n_ports + n,
                             sizeof *table->ports);
         memcpy(&table->ports[table->n_ports], ports, n * sizeof *ports);

@@ -19,7 +19,7 @@ struct route_set {
 };
 
 struct route_table {
-    uint16_t *set_of_nic; /* owned: n_nics entries, ROUTE_NONE: unreachable */
+    uint16_t *set_of_nic;   /* owned: n_nics entries, ROUTE_NONE: unreachable */
     struct route_set *sets; /* owned */
     uint16_t *ports;        /* owned: port indices within the switch */
     uint32_t n_nics, n_sets, n_ports, cap_sets, cap_ports;
@@ -50,7 +50,8 @@ route_mix(uint32_t x)
 
 /* Port index of a packet with 'flow_hash' to 'nic', ROUTE_NONE when there is none. */
 static inline uint16_t
-route_pick(const struct route_table *table, uint32_t nic, uint32_t flow_hash, uint32_t seed)
+route_pick(const struct route_table *table, uint32_t nic, uint32_t flow_hash,
+           uint32_t seed)
 {
     uint16_t id = table->set_of_nic[nic];
 
