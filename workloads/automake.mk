@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/work.h \
+	workloads/work_params.h \
 	workloads/nccl/channels.c \
 	workloads/nccl/channels.h \
 	workloads/nccl/nccl.h \

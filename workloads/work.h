@@ -34,7 +34,7 @@ enum work_error {
 };
 
 /* One message of a flows-like workload.  TIME_NEVER_PS: not (yet) happened. */
-struct work_flow {
+struct flow_result {
     uint32_t src_host, dst_host;
     uint32_t connection; /* of the network */
     int64_t bytes;
@@ -44,7 +44,7 @@ struct work_flow {
 };
 
 /* What went over one connection of a collective, both directions apart. */
-struct work_stream {
+struct stream_result {
     uint32_t src_host, dst_host;
     uint32_t connection;
     unsigned side; /* the QP that sends */
@@ -53,14 +53,14 @@ struct work_stream {
 };
 
 /* One collective call. */
-struct work_call {
+struct call_result {
     const char *op, *algorithm, *protocol; /* borrowed */
     uint32_t n_ranks;
     int64_t bytes;     /* the nccl-tests size */
     int64_t start_ps;  /* first rank's start; TIME_NEVER_PS: not begun */
     int64_t end_ps;    /* last rank's end; TIME_NEVER_PS: not ended */
     int64_t bound_ps;  /* bytes through the slowest link crossed over its payload rate */
-    double bus_factor; /* busbw = algbw x this */
+    int64_t bus_num, bus_den; /* busbw = algbw x num / den */
 };
 
 struct work_ops {
@@ -71,9 +71,9 @@ struct work_ops {
      * 'most' lines, then "... and N more". */
     void (*unfinished)(const void *state, GPtrArray *lines, uint32_t most);
     /* Results, borrowed; NULL when the workload has none of the kind. */
-    const struct work_flow *(*flows)(const void *state, uint32_t *n);
-    const struct work_stream *(*streams)(void *state, uint32_t *n);
-    const struct work_call *(*calls)(void *state, uint32_t *n);
+    const struct flow_result *(*flows)(const void *state, uint32_t *n);
+    const struct stream_result *(*streams)(void *state, uint32_t *n);
+    const struct call_result *(*calls)(void *state, uint32_t *n);
     void (*free)(void *state);
 };
 
