@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 dist_doc_DATA = \
+	docs/nccl.md \
 	docs/profiles.md \
 	$(NULL)
 
@@ -9,4 +10,10 @@ ccdocdir = $(docdir)/cc
 dist_ccdoc_DATA = \
 	docs/cc/dcqcn.md \
 	docs/cc/none.md \
+	$(NULL)
+
+# One file a trace format.
+tracedocdir = $(docdir)/trace
+dist_tracedoc_DATA = \
+	docs/trace/nccl-log.md \
 	$(NULL)

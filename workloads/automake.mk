@@ -2,6 +2,15 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/nccl/channels.c \
+	workloads/nccl/channels.h \
+	workloads/nccl/nccl.h \
+	workloads/nccl/ring.c \
+	workloads/nccl/ring.h \
+	workloads/nccl/ring_plan.c \
+	workloads/nccl/ring_plan.h \
+	workloads/nccl/ring_state.c \
+	workloads/nccl/ring_state.h \
 	workloads/trace/nccl_job.c \
 	workloads/trace/nccl_job.h \
 	workloads/trace/nccl_line.c \
@@ -15,6 +24,8 @@ libworkloads_a_SOURCES = \
 	workloads/trace/trace_list.def \
 	workloads/trace/trace_merge.c \
 	workloads/trace/trace_place.c \
+	workloads/work.h \
+	workloads/work_params.h \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \

@@ -28,29 +28,37 @@ grow(void *p, uint32_t *cap, uint32_t need, size_t size)
     return p;
 }
 
-void
-route_table_init(struct route_table *table, uint32_t n_hosts)
+struct route_table *
+route_table_new(uint32_t n_nics)
 {
     uint32_t cap = 0;
+    struct route_table *table = malloc(sizeof *table);
 
-    *table = (struct route_table){.n_hosts = n_hosts};
-    table->set_of_host = grow(NULL, &cap, n_hosts ? n_hosts : 1, sizeof *table->set_of_host);
-    memset(table->set_of_host, 0xff, cap * sizeof *table->set_of_host);
+    if (!table) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    *table = (struct route_table){.n_nics = n_nics};
+    table->set_of_nic = grow(NULL, &cap, n_nics ? n_nics : 1, sizeof *table->set_of_nic);
+    memset(table->set_of_nic, 0xff, cap * sizeof *table->set_of_nic);
+    return table;
 }
 
 void
-route_table_clear(struct route_table *table)
+route_table_free(struct route_table *table)
 {
-    free(table->set_of_host);
-    free(table->sets);
-    free(table->ports);
-    *table = (struct route_table){0};
+    if (table) {
+        free(table->set_of_nic);
+        free(table->sets);
+        free(table->ports);
+        free(table);
+    }
 }
 
 static uint16_t
 set_find(const struct route_table *table, const uint16_t ports[], uint16_t n)
 {
-    /* From the newest: neighbouring hosts mostly share a set. */
+    /* From the newest: neighbouring NICs mostly share a set. */
     for (uint32_t i = table->n_sets; i-- > 0;) {
         const struct route_set *set = &table->sets[i];
 
@@ -63,13 +71,14 @@ set_find(const struct route_table *table, const uint16_t ports[], uint16_t n)
 }
 
 void
-route_table_set(struct route_table *table, uint32_t host, const uint16_t ports[], uint16_t n)
+route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
+                uint16_t n)
 {
     uint16_t id = set_find(table, ports, n);
 
     if (id == ROUTE_NONE) {
-        table->sets = grow(table->sets, &table->cap_sets, table->n_sets + 1,
-                           sizeof *table->sets);
+        table->sets =
+            grow(table->sets, &table->cap_sets, table->n_sets + 1, sizeof *table->sets);
         table->ports = grow(table->ports, &table->cap_ports, table->n_ports + n,
                             sizeof *table->ports);
         memcpy(&table->ports[table->n_ports], ports, n * sizeof *ports);
@@ -77,7 +86,7 @@ route_table_set(struct route_table *table, uint32_t host, const uint16_t ports[]
         table->n_ports += n;
         id = (uint16_t)table->n_sets++;
     }
-    table->set_of_host[host] = id;
+    table->set_of_nic[nic] = id;
 }
 
 uint32_t

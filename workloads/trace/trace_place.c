@@ -285,7 +285,10 @@ trace_place_rings(struct trace_build *build, const struct build_comm *comm,
                 "communicator %s: the ring of channel %u is %s (%u of %u ranks), so "
                 "no ring order is taken from the log; NCCL_DEBUG_SUBSYS with GRAPH "
                 "has every rank print its part",
-                comm->name, c, list == NULL ? "missing" : "cut",
+                comm->name, c,
+                list == NULL        ? "missing"
+                : list->n < n_ranks ? "cut"
+                                    : "no ring",
                 list == NULL ? 0 : (uint32_t)list->n, n_ranks);
             return;
         }
