@@ -85,6 +85,7 @@ EXTRA_DIST += \
 	tests/copy-tree \
 	tests/data/nccl/rules.txt \
 	tests/data/nccl-log \
+	tests/fuzz/corpus \
 	tests/harness \
 	$(mutants) \
 	tests/hello-cc/cc_hello.c \
