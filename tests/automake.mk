@@ -35,6 +35,7 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/version.sh \
+	tests/self/examples.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
 	tests/self/mutants.sh \
