@@ -7,6 +7,7 @@
 
 #include "models/switch/route.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,56 +29,116 @@ grow(void *p, uint32_t *cap, uint32_t need, size_t size)
     return p;
 }
 
-void
-route_table_init(struct route_table *table, uint32_t n_hosts)
+static uint32_t
+ports_hash(const uint16_t ports[], uint16_t n)
+{
+    uint32_t h = n;
+
+    for (uint16_t i = 0; i < n; i++) {
+        h = route_mix(h ^ ports[i]) + 0x9e3779b9u;
+    }
+    return h;
+}
+
+/* Where the set of 'ports' is in the index, or the empty place where it belongs. */
+static uint32_t
+index_find(const struct route_table *table, const uint16_t ports[], uint16_t n)
+{
+    uint32_t mask = table->cap_index - 1, at = ports_hash(ports, n) & mask;
+
+    for (; table->index[at] != ROUTE_NONE; at = (at + 1) & mask) {
+        const struct route_set *set = &table->sets[table->index[at]];
+
+        if (set->n == n &&
+            memcmp(&table->ports[set->first], ports, n * sizeof *ports) == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+/* Makes room for one more set in the index, which stays at most half full. */
+static void
+index_grow(struct route_table *table)
 {
     uint32_t cap = 0;
 
-    *table = (struct route_table){.n_hosts = n_hosts};
-    table->set_of_host = grow(NULL, &cap, n_hosts ? n_hosts : 1, sizeof *table->set_of_host);
-    memset(table->set_of_host, 0xff, cap * sizeof *table->set_of_host);
+    if (2 * (table->n_sets + 1) <= table->cap_index) {
+        return;
+    }
+    free(table->index);
+    table->index = grow(NULL, &cap, table->cap_index ? 2 * table->cap_index : 16,
+                        sizeof *table->index);
+    memset(table->index, 0xff, cap * sizeof *table->index);
+    table->cap_index = cap;
+    for (uint32_t i = 0; i < table->n_sets; i++) {
+        const struct route_set *set = &table->sets[i];
+
+        table->index[index_find(table, &table->ports[set->first], set->n)] = (uint16_t)i;
+    }
+}
+
+void
+route_table_init(struct route_table *table, uint32_t n_dsts)
+{
+    uint32_t n = n_dsts ? n_dsts : 1;
+
+    *table = (struct route_table){.n_dsts = n_dsts};
+    table->set_of_dst = malloc(n * sizeof *table->set_of_dst);
+    if (!table->set_of_dst) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    memset(table->set_of_dst, 0xff, n * sizeof *table->set_of_dst);
 }
 
 void
 route_table_clear(struct route_table *table)
 {
-    free(table->set_of_host);
+    free(table->set_of_dst);
     free(table->sets);
     free(table->ports);
+    free(table->index);
     *table = (struct route_table){0};
 }
 
-static uint16_t
-set_find(const struct route_table *table, const uint16_t ports[], uint16_t n)
+bool
+route_table_set(struct route_table *table, uint32_t dst, const uint16_t ports[],
+                uint16_t n)
 {
-    /* From the newest: neighbouring hosts mostly share a set. */
-    for (uint32_t i = table->n_sets; i-- > 0;) {
-        const struct route_set *set = &table->sets[i];
+    uint32_t at;
 
-        if (set->n == n &&
-            memcmp(&table->ports[set->first], ports, n * sizeof *ports) == 0) {
-            return (uint16_t)i;
+    assert(dst < table->n_dsts && n >= 1);
+    index_grow(table);
+    at = index_find(table, ports, n);
+    if (table->index[at] == ROUTE_NONE) {
+        if (table->n_sets == ROUTE_NONE) {
+            return false;
         }
-    }
-    return ROUTE_NONE;
-}
-
-void
-route_table_set(struct route_table *table, uint32_t host, const uint16_t ports[], uint16_t n)
-{
-    uint16_t id = set_find(table, ports, n);
-
-    if (id == ROUTE_NONE) {
-        table->sets = grow(table->sets, &table->cap_sets, table->n_sets + 1,
-                           sizeof *table->sets);
+        table->sets =
+            grow(table->sets, &table->cap_sets, table->n_sets + 1, sizeof *table->sets);
         table->ports = grow(table->ports, &table->cap_ports, table->n_ports + n,
                             sizeof *table->ports);
         memcpy(&table->ports[table->n_ports], ports, n * sizeof *ports);
         table->sets[table->n_sets] = (struct route_set){.first = table->n_ports, .n = n};
         table->n_ports += n;
-        id = (uint16_t)table->n_sets++;
+        table->index[at] = (uint16_t)table->n_sets++;
     }
-    table->set_of_host[host] = id;
+    table->set_of_dst[dst] = table->index[at];
+    return true;
+}
+
+const uint16_t *
+route_table_get(const struct route_table *table, uint32_t dst, uint16_t *n)
+{
+    uint16_t id = table->set_of_dst[dst];
+
+    if (id == ROUTE_NONE) {
+        *n = 0;
+        return NULL;
+    }
+    *n = table->sets[id].n;
+    return &table->ports[table->sets[id].first];
 }
 
 uint32_t
