@@ -2,6 +2,17 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/work.h \
+	workloads/work_params.h \
+	workloads/nccl/channels.c \
+	workloads/nccl/channels.h \
+	workloads/nccl/nccl.h \
+	workloads/nccl/ring.c \
+	workloads/nccl/ring.h \
+	workloads/nccl/ring_plan.c \
+	workloads/nccl/ring_plan.h \
+	workloads/nccl/ring_state.c \
+	workloads/nccl/ring_state.h \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \

@@ -78,37 +78,41 @@ index_grow(struct route_table *table)
     }
 }
 
-void
-route_table_init(struct route_table *table, uint32_t n_dsts)
+struct route_table *
+route_table_new(uint32_t n_nics)
 {
-    uint32_t n = n_dsts ? n_dsts : 1;
+    uint32_t cap = 0;
+    struct route_table *table = malloc(sizeof *table);
 
-    *table = (struct route_table){.n_dsts = n_dsts};
-    table->set_of_dst = malloc(n * sizeof *table->set_of_dst);
-    if (!table->set_of_dst) {
+    if (!table) {
         fputs("rocesim: out of memory\n", stderr);
         abort();
     }
-    memset(table->set_of_dst, 0xff, n * sizeof *table->set_of_dst);
+    *table = (struct route_table){.n_nics = n_nics};
+    table->set_of_nic = grow(NULL, &cap, n_nics ? n_nics : 1, sizeof *table->set_of_nic);
+    memset(table->set_of_nic, 0xff, cap * sizeof *table->set_of_nic);
+    return table;
 }
 
 void
-route_table_clear(struct route_table *table)
+route_table_free(struct route_table *table)
 {
-    free(table->set_of_dst);
-    free(table->sets);
-    free(table->ports);
-    free(table->index);
-    *table = (struct route_table){0};
+    if (table) {
+        free(table->set_of_nic);
+        free(table->sets);
+        free(table->ports);
+        free(table->index);
+        free(table);
+    }
 }
 
 bool
-route_table_set(struct route_table *table, uint32_t dst, const uint16_t ports[],
+route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
                 uint16_t n)
 {
     uint32_t at;
 
-    assert(dst < table->n_dsts && n >= 1);
+    assert(nic < table->n_nics && n >= 1);
     index_grow(table);
     at = index_find(table, ports, n);
     if (table->index[at] == ROUTE_NONE) {
@@ -124,14 +128,14 @@ route_table_set(struct route_table *table, uint32_t dst, const uint16_t ports[],
         table->n_ports += n;
         table->index[at] = (uint16_t)table->n_sets++;
     }
-    table->set_of_dst[dst] = table->index[at];
+    table->set_of_nic[nic] = table->index[at];
     return true;
 }
 
 const uint16_t *
-route_table_get(const struct route_table *table, uint32_t dst, uint16_t *n)
+route_table_get(const struct route_table *table, uint32_t nic, uint16_t *n)
 {
-    uint16_t id = table->set_of_dst[dst];
+    uint16_t id = table->set_of_nic[nic];
 
     if (id == ROUTE_NONE) {
         *n = 0;
