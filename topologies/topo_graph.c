@@ -21,7 +21,8 @@ enum { NAME_LENGTH = 63 };
 static gboolean
 name_is_good(const char *name)
 {
-    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    size_t n =
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
 
     return n >= 1 && n <= NAME_LENGTH && name[n] == '\0';
 }
@@ -42,17 +43,19 @@ index_names(const struct topo_graph *graph, GHashTable *ids, GError **error)
             return FALSE;
         }
         if (other != NULL) {
-            g_set_error(error, TOPO_ERROR, TOPO_ERROR_GRAPH,
-                        "topology.nodes[%u].name: '%s' is the name of nodes[%u] too; names "
-                        "must differ",
-                        i, node->name, GPOINTER_TO_UINT(other) - 1);
+            g_set_error(
+                error, TOPO_ERROR, TOPO_ERROR_GRAPH,
+                "topology.nodes[%u].name: '%s' is the name of nodes[%u] too; names "
+                "must differ",
+                i, node->name, GPOINTER_TO_UINT(other) - 1);
             return FALSE;
         }
         if (node->kind == NODE_HOST ? node->tier != 0 : node->tier >= TOPO_MAX_TIERS) {
-            g_set_error(error, TOPO_ERROR, TOPO_ERROR_GRAPH,
-                        "topology.nodes[%u].tier: is %u; allowed are 0 for a host, 1 to %d "
-                        "for a switch",
-                        i, node->tier, TOPO_MAX_TIERS - 1);
+            g_set_error(
+                error, TOPO_ERROR, TOPO_ERROR_GRAPH,
+                "topology.nodes[%u].tier: is %u; allowed are 0 for a host, 1 to %d "
+                "for a switch",
+                i, node->tier, TOPO_MAX_TIERS - 1);
             return FALSE;
         }
         g_hash_table_insert(ids, (gpointer)node->name, GUINT_TO_POINTER(i + 1));
@@ -68,16 +71,16 @@ find_end(GHashTable *ids, const char *name, uint32_t i, char end, GError **error
 
     if (id == 0) {
         g_set_error(error, TOPO_ERROR, TOPO_ERROR_GRAPH,
-                    "topology.links[%u].%c: there is no node '%s' in topology.nodes", i, end,
-                    name);
+                    "topology.links[%u].%c: there is no node '%s' in topology.nodes", i,
+                    end, name);
     }
     return id;
 }
 
 /* Checks links and fills 'ends' (pairs of nodes) and the number of ports of each node. */
 static gboolean
-check_links(const struct topo_graph *graph, GHashTable *ids, uint32_t *ends, uint32_t *n_ports,
-            GError **error)
+check_links(const struct topo_graph *graph, GHashTable *ids, uint32_t *ends,
+            uint32_t *n_ports, GError **error)
 {
     for (uint32_t i = 0; i < graph->n_links; i++) {
         const struct topo_graph_link *link = &graph->links[i];
@@ -103,9 +106,10 @@ static gboolean
 check_counts(const struct topo_graph *graph, GError **error)
 {
     if (graph->n_nodes == 0) {
-        g_set_error(error, TOPO_ERROR, TOPO_ERROR_MISSING,
-                    "topology.nodes: is empty; allowed are 1 to %d nodes, one of them a host",
-                    TOPO_MAX_PORTS);
+        g_set_error(
+            error, TOPO_ERROR, TOPO_ERROR_MISSING,
+            "topology.nodes: is empty; allowed are 1 to %d nodes, one of them a host",
+            TOPO_MAX_PORTS);
         return FALSE;
     }
     if (graph->n_nodes > TOPO_MAX_PORTS) {
@@ -189,7 +193,8 @@ fill_racks(const struct topo_graph *graph, const uint32_t *ends, uint32_t *racks
         racks[i] = graph->nodes[i].kind == NODE_SWITCH ? n_racks++ : UINT32_MAX;
     }
     for (uint32_t e = 0; e < 2 * graph->n_links; e++) {
-        if (graph->nodes[ends[e ^ 1]].kind == NODE_SWITCH && racks[ends[e]] == UINT32_MAX) {
+        if (graph->nodes[ends[e ^ 1]].kind == NODE_SWITCH &&
+            racks[ends[e]] == UINT32_MAX) {
             racks[ends[e]] = racks[ends[e ^ 1]];
         }
     }
@@ -211,7 +216,8 @@ graph_resolve(void *params, const struct topo_input *input, GError **error)
     g_autofree uint32_t *ends = g_new(uint32_t, 2 * (gsize)graph->n_links);
     g_autofree uint32_t *n_ports = g_new0(uint32_t, graph->n_nodes);
 
-    return check_links(graph, ids, ends, n_ports, error) && check_nodes(graph, n_ports, error);
+    return check_links(graph, ids, ends, n_ports, error) &&
+           check_nodes(graph, n_ports, error);
 }
 
 static void

@@ -21,12 +21,12 @@
 #include <inttypes.h>
 
 /* The table's row of a count. */
-#define COUNT(field, maximum, what)                                                          \
-    {                                                                                        \
-        .name = #field, .kind = PARAM_INTEGER,                                               \
-        .offset = offsetof(struct topo_leafspine, field), .unit = "", .def = TOPO_UNSET,     \
-        .min = 1, .max = maximum, .special = "computed",                                     \
-        .source = "from the others when not given; the limits of topo.h", .doc = what        \
+#define COUNT(field, maximum, what)                                                      \
+    {                                                                                    \
+        .name = #field, .kind = PARAM_INTEGER,                                           \
+        .offset = offsetof(struct topo_leafspine, field), .unit = "", .def = TOPO_UNSET, \
+        .min = 1, .max = maximum, .special = "computed",                                 \
+        .source = "from the others when not given; the limits of topo.h", .doc = what    \
     }
 
 static const struct param leafspine_params[] = {
@@ -71,12 +71,13 @@ check_quotient(const char *what, const char *sum, __int128 num, __int128 den,
     __int128 common = topo_gcd__(num, den);
 
     if (num % den != 0) {
-        g_set_error(error, TOPO_ERROR, TOPO_ERROR_ARITHMETIC,
-                    "topology: %s = %s = %s/%s is no whole number; at oversubscription %" PRId64
-                    ":%" PRId64 " %s must be a multiple of %s",
-                    what, sum, topo_wide_text__(a, num / common),
-                    topo_wide_text__(b, den / common), PARAM_RATIO_N(ratio),
-                    PARAM_RATIO_M(ratio), from, topo_wide_text__(c, multiple));
+        g_set_error(
+            error, TOPO_ERROR, TOPO_ERROR_ARITHMETIC,
+            "topology: %s = %s = %s/%s is no whole number; at oversubscription %" PRId64
+            ":%" PRId64 " %s must be a multiple of %s",
+            what, sum, topo_wide_text__(a, num / common),
+            topo_wide_text__(b, den / common), PARAM_RATIO_N(ratio), PARAM_RATIO_M(ratio),
+            from, topo_wide_text__(c, multiple));
         return FALSE;
     }
     if (num / den > TOPO_MAX_NODE_PORTS) {
@@ -89,11 +90,14 @@ check_quotient(const char *what, const char *sum, __int128 num, __int128 den,
 }
 
 static gboolean
-uplinks_from_ratio(struct topo_leafspine *p, const struct topo_input *input, GError **error)
+uplinks_from_ratio(struct topo_leafspine *p, const struct topo_input *input,
+                   GError **error)
 {
-    int64_t n = PARAM_RATIO_N(p->oversubscription), m = PARAM_RATIO_M(p->oversubscription);
+    int64_t n = PARAM_RATIO_N(p->oversubscription),
+            m = PARAM_RATIO_M(p->oversubscription);
     __int128 each = (__int128)input->nics_per_host * input->host_link.rate_bps * m;
-    __int128 num = p->hosts_per_leaf * each, den = (__int128)input->fabric_link.rate_bps * n;
+    __int128 num = p->hosts_per_leaf * each,
+             den = (__int128)input->fabric_link.rate_bps * n;
     g_autofree char *down = down_text(p, input), *sum = NULL;
     char rate[TOPO_TEXT_BYTES];
 
@@ -111,7 +115,8 @@ static gboolean
 hosts_per_leaf_from_ratio(struct topo_leafspine *p, const struct topo_input *input,
                           GError **error)
 {
-    int64_t n = PARAM_RATIO_N(p->oversubscription), m = PARAM_RATIO_M(p->oversubscription);
+    int64_t n = PARAM_RATIO_N(p->oversubscription),
+            m = PARAM_RATIO_M(p->oversubscription);
     __int128 each = (__int128)input->fabric_link.rate_bps * n;
     __int128 num = p->uplinks_per_leaf * each;
     __int128 den = (__int128)input->nics_per_host * input->host_link.rate_bps * m;
@@ -134,7 +139,8 @@ hosts_per_leaf_from_ratio(struct topo_leafspine *p, const struct topo_input *inp
 
 /* hosts_per_leaf, and uplinks_per_leaf where that is needed for it. */
 static gboolean
-solve_hosts_per_leaf(struct topo_leafspine *p, const struct topo_input *input, GError **error)
+solve_hosts_per_leaf(struct topo_leafspine *p, const struct topo_input *input,
+                     GError **error)
 {
     if (p->hosts_per_leaf != TOPO_UNSET) {
         return TRUE;
@@ -176,9 +182,10 @@ solve_uplinks(struct topo_leafspine *p, const struct topo_input *input, GError *
         p->uplinks_per_leaf = p->spines;
     }
     if (p->uplinks_per_leaf == TOPO_UNSET) {
-        g_set_error(error, TOPO_ERROR, TOPO_ERROR_MISSING,
-                    "topology: uplinks_per_leaf is not given and does not follow; allowed are "
-                    "uplinks_per_leaf, or spines, or oversubscription");
+        g_set_error(
+            error, TOPO_ERROR, TOPO_ERROR_MISSING,
+            "topology: uplinks_per_leaf is not given and does not follow; allowed are "
+            "uplinks_per_leaf, or spines, or oversubscription");
         return FALSE;
     }
     return TRUE;
@@ -190,14 +197,16 @@ solve_spines(struct topo_leafspine *p, GError **error)
     if (p->spines == TOPO_UNSET) {
         p->spines = p->uplinks_per_leaf;
     }
-    int64_t over = p->uplinks_per_leaf % p->spines, whole = p->uplinks_per_leaf / p->spines;
+    int64_t over = p->uplinks_per_leaf % p->spines,
+            whole = p->uplinks_per_leaf / p->spines;
 
     if (over != 0) {
         g_set_error(error, TOPO_ERROR, TOPO_ERROR_ARITHMETIC,
                     "topology: uplinks_per_leaf %" PRId64 " over spines %" PRId64
                     " leave %" PRId64 " (%" PRId64 " x %" PRId64 " = %" PRId64
                     "); uplinks_per_leaf must be a multiple of spines",
-                    p->uplinks_per_leaf, p->spines, over, p->spines, whole, p->spines * whole);
+                    p->uplinks_per_leaf, p->spines, over, p->spines, whole,
+                    p->spines * whole);
         return FALSE;
     }
     return TRUE;
@@ -243,9 +252,10 @@ solve_hosts(struct topo_leafspine *p, GError **error)
     int64_t full = p->hosts_per_leaf;
 
     if (p->hosts == TOPO_UNSET && p->leaves == TOPO_UNSET) {
-        g_set_error(error, TOPO_ERROR, TOPO_ERROR_MISSING,
-                    "topology: hosts and leaves are not given and do not follow; allowed are "
-                    "hosts or leaves");
+        g_set_error(
+            error, TOPO_ERROR, TOPO_ERROR_MISSING,
+            "topology: hosts and leaves are not given and do not follow; allowed are "
+            "hosts or leaves");
         return FALSE;
     }
     if (p->hosts == TOPO_UNSET) {
@@ -261,7 +271,8 @@ solve_hosts(struct topo_leafspine *p, GError **error)
         }
         g_set_error(error, TOPO_ERROR, TOPO_ERROR_ARITHMETIC,
                     "topology: hosts %" PRId64 " over leaves of %" PRId64
-                    " hosts_per_leaf leave %" PRId64 " (%" PRId64 " x %" PRId64 " = %" PRId64
+                    " hosts_per_leaf leave %" PRId64 " (%" PRId64 " x %" PRId64
+                    " = %" PRId64
                     "); hosts must be a multiple of hosts_per_leaf, or leaves given too "
                     "(%" PRId64 ": the last one holds %" PRId64 ")",
                     p->hosts, full, over, need - 1, full, (need - 1) * full, need, over);
@@ -269,8 +280,9 @@ solve_hosts(struct topo_leafspine *p, GError **error)
     }
     if (p->leaves != need) {
         g_set_error(error, TOPO_ERROR, TOPO_ERROR_ARITHMETIC,
-                    "topology: hosts %" PRId64 " at %" PRId64 " hosts_per_leaf need %" PRId64
-                    " leaves (%" PRId64 " x %" PRId64 " = %" PRId64 "), not %" PRId64,
+                    "topology: hosts %" PRId64 " at %" PRId64
+                    " hosts_per_leaf need %" PRId64 " leaves (%" PRId64 " x %" PRId64
+                    " = %" PRId64 "), not %" PRId64,
                     p->hosts, full, need, need, full, need * full, p->leaves);
         return FALSE;
     }
@@ -278,7 +290,8 @@ solve_hosts(struct topo_leafspine *p, GError **error)
 }
 
 static gboolean
-check_limits(const struct topo_leafspine *p, const struct topo_input *input, GError **error)
+check_limits(const struct topo_leafspine *p, const struct topo_input *input,
+             GError **error)
 {
     int64_t nics = input->nics_per_host, parallel = p->uplinks_per_leaf / p->spines;
     int64_t leaf_ports = p->hosts_per_leaf * nics + p->uplinks_per_leaf;
@@ -289,7 +302,8 @@ check_limits(const struct topo_leafspine *p, const struct topo_input *input, GEr
     if (leaf_ports > TOPO_MAX_NODE_PORTS) {
         g_set_error(error, TOPO_ERROR, TOPO_ERROR_LIMIT,
                     "topology: a leaf has hosts_per_leaf %" PRId64 " x nics %" PRId64
-                    " + uplinks_per_leaf %" PRId64 " = %" PRId64 " ports; allowed up to %d",
+                    " + uplinks_per_leaf %" PRId64 " = %" PRId64
+                    " ports; allowed up to %d",
                     p->hosts_per_leaf, nics, p->uplinks_per_leaf, leaf_ports,
                     TOPO_MAX_NODE_PORTS);
         return FALSE;
@@ -302,11 +316,11 @@ check_limits(const struct topo_leafspine *p, const struct topo_input *input, GEr
         return FALSE;
     }
     if (n_ports > TOPO_MAX_PORTS) {
-        g_set_error(error, TOPO_ERROR, TOPO_ERROR_LIMIT,
-                    "topology: 2 x (hosts %" PRId64 " x nics %" PRId64 " + leaves %" PRId64
-                    " x uplinks_per_leaf %" PRId64 ") = %" PRId64
-                    " ports; allowed up to %d",
-                    p->hosts, nics, p->leaves, p->uplinks_per_leaf, n_ports, TOPO_MAX_PORTS);
+        g_set_error(
+            error, TOPO_ERROR, TOPO_ERROR_LIMIT,
+            "topology: 2 x (hosts %" PRId64 " x nics %" PRId64 " + leaves %" PRId64
+            " x uplinks_per_leaf %" PRId64 ") = %" PRId64 " ports; allowed up to %d",
+            p->hosts, nics, p->leaves, p->uplinks_per_leaf, n_ports, TOPO_MAX_PORTS);
         return FALSE;
     }
     if (n_routes > TOPO_MAX_ROUTES) {
@@ -340,7 +354,8 @@ static void
 leafspine_build(struct net *net, const void *params, const struct topo_input *input)
 {
     const struct topo_leafspine *p = params;
-    uint32_t first_leaf = (uint32_t)p->hosts, first_spine = first_leaf + (uint32_t)p->leaves;
+    uint32_t first_leaf = (uint32_t)p->hosts,
+             first_spine = first_leaf + (uint32_t)p->leaves;
     int64_t parallel = p->uplinks_per_leaf / p->spines;
 
     topo_add_hosts__(net, p->hosts, p->hosts_per_leaf);

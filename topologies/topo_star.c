@@ -57,7 +57,8 @@ star_build(struct net *net, const void *params, const struct topo_input *input)
     topo_add_hosts__(net, p->hosts, p->hosts);
     topo_add_switches__(net, "leaf", 1, 0, 1);
     for (int64_t h = 0; h < p->hosts; h++) {
-        topo_add_links__(net, (uint32_t)h, (uint32_t)p->hosts, input->nics_per_host, &input->host_link);
+        topo_add_links__(net, (uint32_t)h, (uint32_t)p->hosts, input->nics_per_host,
+                         &input->host_link);
     }
 }
 

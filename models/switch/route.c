@@ -13,6 +13,17 @@
 #include <string.h>
 
 static void *
+alloc(void *p, size_t bytes)
+{
+    p = realloc(p, bytes);
+    if (!p) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+static void *
 grow(void *p, uint32_t *cap, uint32_t need, size_t size)
 {
     if (need <= *cap) {
@@ -21,12 +32,7 @@ grow(void *p, uint32_t *cap, uint32_t need, size_t size)
     while (*cap < need) {
         *cap = *cap ? *cap * 2 : 16;
     }
-    p = realloc(p, *cap * size);
-    if (!p) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
-    return p;
+    return alloc(p, *cap * size);
 }
 
 static uint32_t
@@ -81,16 +87,12 @@ index_grow(struct route_table *table)
 struct route_table *
 route_table_new(uint32_t n_nics)
 {
-    uint32_t cap = 0;
-    struct route_table *table = malloc(sizeof *table);
+    struct route_table *table = alloc(NULL, sizeof *table);
+    size_t bytes = (n_nics ? n_nics : 1) * sizeof *table->set_of_nic;
 
-    if (!table) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
     *table = (struct route_table){.n_nics = n_nics};
-    table->set_of_nic = grow(NULL, &cap, n_nics ? n_nics : 1, sizeof *table->set_of_nic);
-    memset(table->set_of_nic, 0xff, cap * sizeof *table->set_of_nic);
+    table->set_of_nic = alloc(NULL, bytes);
+    memset(table->set_of_nic, 0xff, bytes);
     return table;
 }
 
