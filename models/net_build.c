@@ -721,6 +721,20 @@ port_lookahead_ps(const struct port *port)
     return port->delay_ps + port_bytes_ps(port, FRAME_MIN_BYTES + WIRE_PREAMBLE_BYTES);
 }
 
+/* Events in a second when every link carries full frames both ways: an arrival a frame, and
+ * a wake for every second one (measured: 1.5 events a packet-hop on a busy leaf-spine). */
+static int64_t
+predicted_events(const struct net *net, const struct net_node *node)
+{
+    int64_t frames = 0;
+
+    for (uint32_t k = 0; k < node->n_ports; k++) {
+        frames += net->ports[node->first_port + k].rate_bps /
+                  (8 * (MTU_MAX_BYTES + WIRE_EXTRA_BYTES));
+    }
+    return frames * 3 / 2;
+}
+
 static void
 deal_nodes(struct net *net, enum partition_mode partition, uint32_t n_threads)
 {
@@ -738,7 +752,7 @@ deal_nodes(struct net *net, enum partition_mode partition, uint32_t n_threads)
                                            .lookahead_ps = there < back ? there : back};
     }
     for (uint32_t n = 0; n < net->n_nodes; n++) {
-        nodes[n] = (struct partition_node){.weight = net->nodes[n].n_ports,
+        nodes[n] = (struct partition_node){.weight = predicted_events(net, &net->nodes[n]),
                                            .rack = net->nodes[n].rack};
     }
     net->lp_of_node = g_new0(uint32_t, net->n_nodes + 1);
