@@ -752,8 +752,8 @@ deal_nodes(struct net *net, enum partition_mode partition, uint32_t n_threads)
                                            .lookahead_ps = there < back ? there : back};
     }
     for (uint32_t n = 0; n < net->n_nodes; n++) {
-        nodes[n] = (struct partition_node){.weight = predicted_events(net, &net->nodes[n]),
-                                           .rack = net->nodes[n].rack};
+        nodes[n] = (struct partition_node){
+            .weight = predicted_events(net, &net->nodes[n]), .rack = net->nodes[n].rack};
     }
     net->lp_of_node = g_new0(uint32_t, net->n_nodes + 1);
     partition_find(nodes, net->n_nodes, edges, net->n_links, partition, n_threads,

@@ -67,6 +67,7 @@ check_full_scripts = \
 
 # A benchmark is linked as the program is: tests_bench_NAME_LDFLAGS = $(rocesim_LDFLAGS)
 bench_programs = \
+	tests/bench/bench_fabric \
 	$(NULL)
 
 fuzz_targets = \
@@ -151,6 +152,8 @@ check-full: rocesim $(check_full_tests)
 
 clean-tests:
 	rm -rf tests/log fuzz-build variants
+tests_bench_bench_fabric_LDFLAGS = $(rocesim_LDFLAGS)
+
 # A benchmark prints lines `name value unit'.
 bench: rocesim $(bench_programs)
 	@test -n "$(strip $(bench_programs))" || { echo "no benchmark is listed in tests/automake.mk" >&2; exit 1; }
