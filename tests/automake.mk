@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/known.c \
+	tests/known.h \
 	$(NULL)
 
 # ---- make check: about a minute ---------------------------------------------------------
@@ -16,9 +18,12 @@ unit_tests = \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
 	tests/unit/test_param \
+	tests/unit/test_partition \
 	tests/unit/test_profiles \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_route \
+	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
@@ -31,6 +36,7 @@ golden_tests = \
 
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
+	tests/theory/test_ecmp \
 	$(NULL)
 
 check_scripts = \
@@ -84,6 +90,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(validate_scripts) \
 	tests/copy-tree \
+	tests/data/known-answers.json \
 	tests/data/nccl/rules.txt \
 	tests/data/nccl-log \
 	tests/fuzz/corpus \
