@@ -15,7 +15,7 @@
 #include "models/nic/qp.h"
 #include "models/switch/route.h"
 #include "sim/rng.h"
-#include "tests/known.h"
+#include "tests/support/known.h"
 #include "topologies/topo.h"
 
 #define ROCE_PORT 4791

@@ -4,7 +4,7 @@
  */
 #include <config.h>
 
-#include "tests/known.h"
+#include "tests/support/known.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -4,8 +4,8 @@
  *
  * That file holds one object for each, sorted, with numbers by name and their "source".
  */
-#ifndef ROCESIM_TESTS_KNOWN_H
-#define ROCESIM_TESTS_KNOWN_H
+#ifndef ROCESIM_TESTS_SUPPORT_KNOWN_H
+#define ROCESIM_TESTS_SUPPORT_KNOWN_H
 
 /* The number 'name' of known answer 'id' ("K46").  Fails the test when it is not there. */
 double known(const char *id, const char *name);
