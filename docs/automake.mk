@@ -12,6 +12,14 @@ dist_ccdoc_DATA = \
 	docs/cc/none.md \
 	$(NULL)
 
+# One file a topology.
+topodocdir = $(docdir)/topo
+dist_topodoc_DATA = \
+	docs/topo/graph.md \
+	docs/topo/leaf-spine.md \
+	docs/topo/star.md \
+	$(NULL)
+
 # One file a trace format.
 tracedocdir = $(docdir)/trace
 dist_tracedoc_DATA = \

@@ -83,43 +83,50 @@ net_add_switch(struct net *net, const char *name, uint32_t rack, uint8_t tier)
     return add_node(net, name, NODE_SWITCH, rack, tier);
 }
 
-/* Links between the same two nodes are added one after the other mostly; look at all. */
+/* The newest link between 'a' and 'b', or UINT32_MAX.  Looks at the links of the node with
+ * fewer, the newest first, for parallel links mostly follow one another. */
 static uint32_t
-parallel_links(const struct net *net, uint32_t a, uint32_t b, uint32_t *only)
+find_parallel(const struct net *net, uint32_t a, uint32_t b)
 {
-    uint32_t n = 0;
+    uint32_t here = net->nodes[a].n_ports < net->nodes[b].n_ports ? a : b;
+    uint32_t i = net->nodes[here].last_link;
 
-    for (uint32_t i = net->n_links; i-- > 0;) {
+    for (uint32_t k = 0; k < net->nodes[here].n_ports; k++) {
         const struct net_link *link = &net->links[i];
+        unsigned e = link->node[0] == here ? 0 : 1;
 
-        if ((link->node[0] == a && link->node[1] == b) ||
-            (link->node[0] == b && link->node[1] == a)) {
-            n++;
-            *only = i;
+        if (link->node[1 - e] == (here == a ? b : a)) {
+            return i;
         }
+        i = link->before[e];
     }
-    return n;
+    return UINT32_MAX;
 }
 
 uint32_t
 net_add_link(struct net *net, uint32_t a, uint32_t b, const struct link_params *params)
 {
     const char *name_a = net->nodes[a].name, *name_b = net->nodes[b].name;
-    uint32_t only = 0;
-    uint32_t n = parallel_links(net, a, b, &only);
+    uint32_t parallel = find_parallel(net, a, b);
+    uint32_t n = parallel == UINT32_MAX ? 0 : net->links[parallel].number;
     char *name;
 
     if (n == 1) {
-        char *numbered = g_strdup_printf("%s#1", net->links[only].name);
+        char *numbered = g_strdup_printf("%s#1", net->links[parallel].name);
 
-        g_free(net->links[only].name);
-        net->links[only].name = numbered;
+        g_free(net->links[parallel].name);
+        net->links[parallel].name = numbered;
     }
     name = n ? g_strdup_printf("%s-%s#%u", name_a, name_b, n + 1)
              : g_strdup_printf("%s-%s", name_a, name_b);
     net->links = grow(net->links, net->n_links, &net->cap_links, sizeof *net->links);
     net->links[net->n_links] =
-        (struct net_link){.name = name, .node = {a, b}, .params = *params};
+        (struct net_link){.name = name,
+                          .node = {a, b},
+                          .number = n + 1,
+                          .before = {net->nodes[a].last_link, net->nodes[b].last_link},
+                          .params = *params};
+    net->nodes[a].last_link = net->nodes[b].last_link = net->n_links;
     net->nodes[a].n_ports++;
     net->nodes[b].n_ports++;
     return net->n_links++;

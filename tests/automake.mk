@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/known.c \
+	tests/support/known.h \
 	tests/support/rig.c \
 	tests/support/rig.h \
 	$(NULL)
@@ -19,9 +21,12 @@ unit_tests = \
 	tests/unit/test_channels \
 	tests/unit/test_flows \
 	tests/unit/test_param \
+	tests/unit/test_partition \
 	tests/unit/test_profiles \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_route \
+	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
@@ -34,6 +39,7 @@ golden_tests = \
 
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
+	tests/theory/test_ecmp \
 	$(NULL)
 
 check_scripts = \
@@ -88,6 +94,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(validate_scripts) \
 	tests/copy-tree \
+	tests/data/known-answers.json \
 	tests/data/nccl/rules.txt \
 	tests/data/nccl-log \
 	tests/fuzz/corpus \
