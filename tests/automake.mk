@@ -26,6 +26,7 @@ unit_tests = \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_ideal \
 	$(NULL)
 
 golden_tests = \
