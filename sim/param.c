@@ -47,6 +47,7 @@ kind_bytes(enum param_kind kind)
     case PARAM_SIZE:
     case PARAM_INTEGER:
     case PARAM_FRACTION:
+    case PARAM_RATIO:
         return sizeof(int64_t);
     case PARAM_BOOL:
         return sizeof(bool);
@@ -108,11 +109,34 @@ min2(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
+static bool
+is_ratio(int64_t value)
+{
+    return PARAM_RATIO_N(value) >= 1 && PARAM_RATIO_N(value) <= PARAM_RATIO_MAX &&
+           PARAM_RATIO_M(value) >= 1 && PARAM_RATIO_M(value) <= PARAM_RATIO_MAX;
+}
+
+/* Below, at or above 0 as a / b is below, at or above 1.  Terms have 31 bits. */
+static int
+ratio_compare(int64_t a, int64_t b)
+{
+    int64_t left = PARAM_RATIO_N(a) * PARAM_RATIO_M(b);
+    int64_t right = PARAM_RATIO_N(b) * PARAM_RATIO_M(a);
+
+    return (left > right) - (left < right);
+}
+
 enum param_range
 param_range(const struct param *p, int64_t value)
 {
     if (p->special != NULL && value == PARAM_SPECIAL) {
         return PARAM_IN_RANGE;
+    }
+    if (p->kind == PARAM_RATIO) {
+        if (!is_ratio(value) || ratio_compare(value, p->min) < 0) {
+            return PARAM_BELOW;
+        }
+        return ratio_compare(value, p->max) > 0 ? PARAM_ABOVE : PARAM_IN_RANGE;
     }
     if (value < p->min) {
         return PARAM_BELOW;
@@ -134,6 +158,7 @@ param_get(const struct param *p, const void *blob)
     case PARAM_SIZE:
     case PARAM_INTEGER:
     case PARAM_FRACTION:
+    case PARAM_RATIO:
         memcpy(&wide, at, sizeof wide);
         return wide;
     case PARAM_BOOL:
@@ -160,6 +185,7 @@ param_set(const struct param *p, void *blob, int64_t value)
     case PARAM_SIZE:
     case PARAM_INTEGER:
     case PARAM_FRACTION:
+    case PARAM_RATIO:
         memcpy(at, &value, sizeof value);
         break;
     case PARAM_BOOL:
@@ -283,6 +309,10 @@ param_format(const struct param *p, int64_t value, char text[PARAM_TEXT_BYTES])
     case PARAM_FRACTION:
         format_fraction(value, text);
         break;
+    case PARAM_RATIO:
+        snprintf(text, PARAM_TEXT_BYTES, "%lld:%lld", (long long)PARAM_RATIO_N(value),
+                 (long long)PARAM_RATIO_M(value));
+        break;
     case PARAM_BOOL:
         snprintf(text, PARAM_TEXT_BYTES, "%s", value != 0 ? "true" : "false");
         break;
@@ -306,6 +336,8 @@ param_kind_name(enum param_kind kind)
         return "integer";
     case PARAM_FRACTION:
         return "fraction";
+    case PARAM_RATIO:
+        return "ratio";
     case PARAM_BOOL:
         return "bool";
     case PARAM_ENUM:
@@ -327,7 +359,10 @@ entry_fault(const struct param *p, size_t blob_bytes)
     if (p->unit == NULL) {
         return "has no unit";
     }
-    if (p->min > p->max) {
+    if (p->kind == PARAM_RATIO && (!is_ratio(p->min) || !is_ratio(p->max))) {
+        return "is a ratio whose range has no ratios";
+    }
+    if (p->kind == PARAM_RATIO ? ratio_compare(p->min, p->max) > 0 : p->min > p->max) {
         return "has min above max";
     }
     if (p->special != NULL &&

@@ -27,6 +27,7 @@ enum param_kind {
     PARAM_FRACTION, /* int64_t, Q32: the value times 2^32, rounded to nearest.  Exact for
                      * the powers of two that hardware uses (1/256, 1019/1024); may pass 1.
                      * From a decimal: llround(x * 4294967296.0) */
+    PARAM_RATIO,    /* int64_t, "3:2" as PARAM_RATIO_OF(3, 2); not reduced */
     PARAM_BOOL,     /* bool, 0 or 1 */
     PARAM_ENUM      /* int32_t, index into 'names' */
 };
@@ -35,6 +36,13 @@ enum param_kind {
  * 0 <= num < 2^30, den > 0). */
 #define PARAM_ONE (INT64_C(1) << 32)
 #define PARAM_Q32(num, den) (((num)*PARAM_ONE + (den) / 2) / (den))
+
+/* The ratio 'n' : 'm' as a PARAM_RATIO, and its terms; 1 <= n, m <= PARAM_RATIO_MAX.  Ranges
+ * compare n / m, so 'min' and 'max' are ratios too. */
+#define PARAM_RATIO_MAX INT64_C(0x7fffffff)
+#define PARAM_RATIO_OF(n, m) ((INT64_C(1) << 32) * (n) + (m))
+#define PARAM_RATIO_N(ratio) ((ratio) >> 32)
+#define PARAM_RATIO_M(ratio) ((ratio)&INT64_C(0xffffffff))
 
 /* The value that the word in 'special' stands for. */
 #define PARAM_SPECIAL INT64_C(-1)
@@ -62,7 +70,7 @@ enum param_range {
 };
 
 /* Which bound 'value' (base unit) breaks.  PARAM_SPECIAL is in range when there is a
- * special word. */
+ * special word.  What is no ratio (a term 0 or too large) is below. */
 enum param_range param_range(const struct param *p, int64_t value);
 
 /* Reads or writes the value of 'p' in 'blob' in its base unit.  The value written must
@@ -94,12 +102,12 @@ unsigned param_distance(const char *a, const char *b);
 /* Bytes that param_format() needs at most, the ending 0 included. */
 enum { PARAM_TEXT_BYTES = 48 };
 
-/* Writes 'value' of 'p' as a scenario would: "50us", "40Mbps", "10MB", "0.2", "true", an
+/* Writes 'value' of 'p' as a scenario would: "50us", "40Mbps", "10MB", "0.2", "3:2", "true", an
  * enum's word, the special word.  The largest unit that leaves a whole number; a fraction
  * gets the fewest decimals that read back as the same value.  Locale-independent. */
 void param_format(const struct param *p, int64_t value, char text[PARAM_TEXT_BYTES]);
 
-/* Name of a kind: "time", "rate", "size", "integer", "fraction", "bool", "enum". */
+/* Name of a kind: "time", "rate", "size", "integer", "fraction", "ratio", "bool", "enum". */
 const char *param_kind_name(enum param_kind kind);
 
 /* What is wrong with 'table' for a blob of 'blob_bytes', NULL when nothing is: a default

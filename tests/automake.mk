@@ -22,6 +22,7 @@ unit_tests = \
 	tests/unit/test_profiles \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
 
@@ -38,6 +39,7 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/version.sh \
+	tests/self/examples.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
 	tests/self/mutants.sh \
@@ -69,6 +71,7 @@ bench_programs = \
 	$(NULL)
 
 fuzz_targets = \
+	tests/fuzz/fuzz_nccl_log \
 	$(NULL)
 
 validate_scripts = \
@@ -86,6 +89,8 @@ EXTRA_DIST += \
 	$(validate_scripts) \
 	tests/copy-tree \
 	tests/data/nccl/rules.txt \
+	tests/data/nccl-log \
+	tests/fuzz/corpus \
 	tests/harness \
 	$(mutants) \
 	tests/hello-cc/cc_hello.c \

@@ -275,7 +275,7 @@ nic_serve(struct lp *lp, struct nic *nic)
     }
     if (lp->now_ps < port->busy_until_ps) {
         if (some) {
-            port_wake_at(lp, port, port->busy_until_ps);
+            port_wake_at(lp, port, port->busy_until_ps, nic);
         }
         return;
     }
@@ -284,14 +284,14 @@ nic_serve(struct lp *lp, struct nic *nic)
 
         if (send_one(lp, nic, cls, &ready_ps)) {
             if (port_unpaused(port, port->ready | nic->ready, lp->now_ps)) {
-                port_wake_at(lp, port, port->busy_until_ps);
+                port_wake_at(lp, port, port->busy_until_ps, nic);
             }
             return;
         }
         open &= (uint8_t) ~(1u << cls);
     }
     if (ready_ps != TIME_NEVER_PS) {
-        port_wake_at(lp, port, ready_ps);
+        port_wake_at(lp, port, ready_ps, nic);
     }
 }
 
@@ -339,7 +339,8 @@ answer(struct lp *lp, struct nic *nic, struct packet *pkt)
         port_unpaused(port, (uint8_t)(1u << pkt->cls), lp->now_ps)) {
         port_wake_at(lp, port,
                      port->busy_until_ps > pkt->ready_ps ? port->busy_until_ps
-                                                         : pkt->ready_ps);
+                                                         : pkt->ready_ps,
+                     nic);
     }
 }
 
@@ -640,8 +641,8 @@ nic_port_down(struct lp *lp, struct port *port)
             port->stats[cls].lost_down++;
             pool_put(lp->pool, take_answer(nic, cls));
         }
-        port->out[cls].pause_from_ps = 0;
-        port->out[cls].pause_until_ps = 0;
+        port->turn[cls].pause_from_ps = 0;
+        port->turn[cls].pause_until_ps = 0;
     }
     port->paused = 0;
 }

@@ -38,7 +38,7 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
         mark(port, out->queue.head, out->queue.bytes);
     }
     struct packet *pkt = queue_pop(&out->queue);
-    struct port *from = &sw->ports[pkt->in_port];
+    struct port *from = &sw->all_ports[pkt->in_port];
     struct in_class *in = &from->in[cls];
 
     if (!out->queue.head) {
@@ -61,7 +61,7 @@ switch_serve(struct lp *lp, struct port *port)
 
     if (now_ps < port->busy_until_ps) {
         if (port->ready) {
-            port_wake_at(lp, port, port->busy_until_ps);
+            port_wake_at(lp, port, port->busy_until_ps, NULL);
         }
         return;
     }
@@ -73,7 +73,7 @@ switch_serve(struct lp *lp, struct port *port)
         if (head_ps <= now_ps) {
             port_transmit(lp, port, dequeue(lp, sw, port, cls), now_ps);
             if (port_unpaused(port, port->ready, now_ps)) {
-                port_wake_at(lp, port, port->busy_until_ps);
+                port_wake_at(lp, port, port->busy_until_ps, port->out[cls].queue.head);
             }
             return;
         }
@@ -81,7 +81,7 @@ switch_serve(struct lp *lp, struct port *port)
         open &= (uint8_t) ~(1u << cls);
     }
     if (ready_ps != TIME_NEVER_PS) {
-        port_wake_at(lp, port, ready_ps);
+        port_wake_at(lp, port, ready_ps, NULL);
     }
 }
 
@@ -142,9 +142,9 @@ enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *o
     queue_push(&oc->queue, pkt);
     out->ready |= (uint8_t)(1u << cls);
     if (!out->wake_queued && port_unpaused(out, (uint8_t)(1u << cls), lp->now_ps)) {
-        port_wake_at(lp, out,
-                     out->busy_until_ps > pkt->ready_ps ? out->busy_until_ps
-                                                        : pkt->ready_ps);
+        port_wake_at(
+            lp, out,
+            out->busy_until_ps > pkt->ready_ps ? out->busy_until_ps : pkt->ready_ps, pkt);
     }
 }
 
@@ -227,7 +227,7 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         lose(lp, pkt, &out->stats[cls].lost_down);
         return;
     }
-    pkt->in_port = in->index;
+    pkt->in_port = in->id;
     if (sw->cuts_through) {
         set_ready(sw, in, out, pkt, now_ps);
     } else {
@@ -267,8 +267,8 @@ switch_port_down(struct lp *lp, struct port *port)
         while (port->out[cls].queue.head) {
             lose(lp, dequeue(lp, sw, port, cls), &port->stats[cls].lost_down);
         }
-        port->out[cls].pause_from_ps = 0;
-        port->out[cls].pause_until_ps = 0;
+        port->turn[cls].pause_from_ps = 0;
+        port->turn[cls].pause_until_ps = 0;
         /* The peer has forgotten our pause, too. */
         port->in[cls].xoff = false;
     }

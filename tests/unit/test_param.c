@@ -268,6 +268,55 @@ test_faults_between_entries_are_found(void **state)
     assert_null(param_table_fault(table, sizeof(struct blob), &bad));
 }
 
+static void
+test_ratio(void **state)
+{
+    struct {
+        int64_t ratio;
+    } blob = {0};
+    struct param p = {.name = "oversubscription",
+                      .kind = PARAM_RATIO,
+                      .unit = "",
+                      .def = PARAM_SPECIAL,
+                      .min = PARAM_RATIO_OF(1, 10),
+                      .max = PARAM_RATIO_OF(10, 1),
+                      .special = "computed",
+                      .source = "test",
+                      .doc = "test"};
+    const int64_t top = PARAM_RATIO_OF(PARAM_RATIO_MAX, PARAM_RATIO_MAX);
+    const struct param *bad = NULL;
+    struct param two[2] = {p, {0}};
+    char text[PARAM_TEXT_BYTES];
+
+    (void)state;
+    assert_null(param_table_fault(two, sizeof blob, &bad));
+    assert_int_equal(PARAM_RATIO_N(top), PARAM_RATIO_MAX);
+    assert_int_equal(PARAM_RATIO_M(top), PARAM_RATIO_MAX);
+    assert_int_equal(param_range(&p, PARAM_SPECIAL), PARAM_IN_RANGE);
+    assert_int_equal(param_range(&p, PARAM_RATIO_OF(3, 2)), PARAM_IN_RANGE);
+    assert_int_equal(param_range(&p, top), PARAM_IN_RANGE);
+    assert_int_equal(param_range(&p, PARAM_RATIO_OF(20, 2)), PARAM_IN_RANGE);
+    assert_int_equal(param_range(&p, PARAM_RATIO_OF(21, 2)), PARAM_ABOVE);
+    assert_int_equal(param_range(&p, PARAM_RATIO_OF(2, 20)), PARAM_IN_RANGE);
+    assert_int_equal(param_range(&p, PARAM_RATIO_OF(2, 21)), PARAM_BELOW);
+    assert_int_equal(param_range(&p, PARAM_RATIO_OF(0, 1)), PARAM_BELOW);
+    assert_int_equal(param_range(&p, PARAM_RATIO_OF(1, 0)), PARAM_BELOW);
+    assert_int_equal(param_range(&p, PARAM_RATIO_OF(1, INT64_C(0x80000000))),
+                     PARAM_BELOW);
+    assert_int_equal(param_range(&p, -2), PARAM_BELOW);
+    param_set(&p, &blob, PARAM_RATIO_OF(6, 4));
+    assert_int_equal(param_get(&p, &blob), PARAM_RATIO_OF(6, 4));
+    param_format(&p, PARAM_RATIO_OF(6, 4), text);
+    assert_string_equal(text, "6:4");
+    param_format(&p, top, text);
+    assert_string_equal(text, "2147483647:2147483647");
+    assert_string_equal(param_kind_name(PARAM_RATIO), "ratio");
+    two[0].min = 0;
+    assert_non_null(param_table_fault(two, sizeof blob, &bad));
+    two[0].min = PARAM_RATIO_OF(7, 2), two[0].max = PARAM_RATIO_OF(10, 3);
+    assert_non_null(param_table_fault(two, sizeof blob, &bad));
+}
+
 int
 main(void)
 {
@@ -282,6 +331,7 @@ main(void)
         cmocka_unit_test(test_fraction_reads_back),
         cmocka_unit_test(test_each_fault_of_a_table_is_found),
         cmocka_unit_test(test_faults_between_entries_are_found),
+        cmocka_unit_test(test_ratio),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
