@@ -154,10 +154,11 @@ struct net {
     uint32_t n_ports;
     struct nic *nics; /* owned: one for each port of a host, by port order */
     uint32_t n_nics;
-    uint32_t *nic_of_host;          /* owned: first NIC of each host */
-    struct nic_config *nic_configs; /* owned: by host */
-    struct fabric_switch *switches; /* owned */
-    struct route_table **tables;    /* owned: all versions ever set */
+    uint32_t *nic_of_host;             /* owned: first NIC of each host */
+    struct nic_config *nic_configs;    /* owned: by host */
+    struct fabric_switch *switches;    /* owned */
+    struct route_table **tables;       /* owned: all versions ever set */
+    const struct route_table **routes; /* owned: by switch, what it starts with */
     uint32_t n_tables;
 
     struct net_connection *connections; /* owned */
@@ -250,10 +251,6 @@ struct qp *net_qp(const struct net *net, uint32_t index, unsigned side);
 
 /* Step 6.  'stop_ps' TIME_NEVER_PS: none. */
 void net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch);
-
-/* Time a full frame of 'host' takes alone on an empty path from 'a' to 'b', and the
- * least fct of a flow of 'bytes' on connection 'index': see docs/results.md "ideal". */
-int64_t net_ideal_fct_ps(const struct net *net, uint32_t index, int64_t bytes);
 
 /* Operations of workloads outstanding; only between windows. */
 int64_t net_n_ops(const struct net *net);

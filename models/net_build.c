@@ -350,6 +350,7 @@ wire_link(struct net *net, struct net_link *link)
 
         port_set_rate(port, link->params.rate_bps);
         port->peer = link->port[1 - e];
+        port->link = (uint32_t)(link - net->links);
         port->delay_ps = delay_towards(net, link, far);
         port->arrival_key =
             event_key(PHASE_ARRIVAL, port->peer,
@@ -569,6 +570,7 @@ net_build(struct net *net, GPtrArray *warnings, GError **error)
     }
     make_nics(net);
     net->switches = alloc_lines(net->n_switches, sizeof *net->switches);
+    net->routes = g_new0(const struct route_table *, net->n_switches + 1);
     for (uint32_t i = 0; i < net->n_switches; i++) {
         if (!make_switch(net, i, warnings, error)) {
             return FALSE;
@@ -583,6 +585,7 @@ net_set_routes(struct net *net, uint32_t sw, struct route_table *table)
     net->tables = g_renew(struct route_table *, net->tables, net->n_tables + 1);
     net->tables[net->n_tables++] = table;
     net->switches[sw].routes = table;
+    net->routes[sw] = table;
 }
 
 static struct fault *
@@ -936,6 +939,7 @@ net_free(struct net *net)
     g_free(net->nic_of_host);
     g_free(net->nic_configs);
     g_free(net->tables);
+    g_free(net->routes);
     g_free(net->connections);
     g_free(net->qps_of_host);
     g_free(net->lp_of_node);

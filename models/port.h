@@ -151,6 +151,9 @@ struct port {
     struct ecn ecn;
     uint64_t ecn_key;     /* random stream of marking */
     uint64_t n_ecn_drawn; /* draws so far */
+    uint32_t link;        /* dense id */
+    int64_t line_ps; /* where frames cut through: when all accepted so far will have gone,
+                        were nothing paused and the line idle else; see switch.c */
 };
 
 static_assert(offsetof(struct port, owner) == 64,

@@ -32,6 +32,7 @@ unit_tests = \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_ideal \
 	$(NULL)
 
 golden_tests = \

@@ -368,8 +368,10 @@ send_ack(struct lp *lp, struct qp *qp)
 {
     uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt - 1) & PSN_MASK;
 
-    if (qp->waiting_ack) {
-        qp->waiting_ack->tp.psn = psn; /* one ACK for the newest request */
+    /* One ACK for the newest request, where the wire holds it up.  One that is not ready yet
+     * would answer this request before its time. */
+    if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
+        qp->waiting_ack->tp.psn = psn;
         return;
     }
     struct packet *pkt = make_answer(lp, qp, PACKET_ACK, psn);

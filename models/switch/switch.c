@@ -109,6 +109,21 @@ drop_for_buffer(struct lp *lp, struct port *in, struct packet *pkt)
     pool_put(lp->pool, pkt);
 }
 
+/* 'pkt' will leave by 'out' after what waits there. */
+static void
+note_line(struct port *out, const struct packet *pkt)
+{
+    int64_t from_ps = out->line_ps;
+
+    if (out->busy_until_ps > from_ps) {
+        from_ps = out->busy_until_ps;
+    }
+    if (pkt->ready_ps > from_ps) {
+        from_ps = pkt->ready_ps;
+    }
+    out->line_ps = from_ps + port_bytes_ps(out, pkt->size_bytes + WIRE_EXTRA_BYTES);
+}
+
 /* Charges 'pkt' and lets it wait at 'out', or drops it. */
 static void
 enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *out,
@@ -136,6 +151,9 @@ enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *o
     if (!out->ecn.at_dequeue) {
         mark(out, pkt, oc->queue.bytes);
     }
+    if (sw->cuts_through) {
+        note_line(out, pkt);
+    }
     port_queue_book(out, cls, lp->now_ps);
     queue_push(&oc->queue, pkt);
     out->ready |= (uint8_t)(1u << cls);
@@ -153,16 +171,35 @@ lose(struct lp *lp, struct packet *pkt, int64_t *counter)
     pool_put(lp->pool, pkt);
 }
 
-/* Earliest start of 'pkt' when it may cut through, and when it may not. */
+/* Does a frame at 'out' wait for more than its forwarding latency, so that one of class
+ * 'cls' would stand behind it or beside it? */
+static bool
+is_backlogged(const struct port *out, unsigned cls, int64_t now_ps)
+{
+    for (uint8_t left = out->ready; left; left &= (uint8_t)(left - 1)) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+
+        if (out->out[c].queue.head->ready_ps < now_ps &&
+            (c == cls || !port_is_paused(out, c, now_ps))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Earliest start of 'pkt' when it may cut through, and when it may not: the queue must be
+ * empty and the port idle once it has been forwarded.  Frames that are being forwarded
+ * just now are no queue. */
 static void
 set_ready(const struct fabric_switch *sw, const struct port *in, const struct port *out,
           struct packet *pkt, int64_t now_ps)
 {
-    bool cuts = out->rate_bps == in->rate_bps && !out->ready &&
-                out->busy_until_ps <= now_ps + sw->latency_ps &&
-                !port_is_paused(out, pkt->cls, now_ps + sw->latency_ps);
+    int64_t start_ps = now_ps + sw->latency_ps;
+    bool cuts = out->rate_bps == in->rate_bps && out->busy_until_ps <= start_ps &&
+                out->line_ps <= start_ps && !port_is_paused(out, pkt->cls, start_ps) &&
+                !is_backlogged(out, pkt->cls, now_ps);
 
-    pkt->ready_ps = now_ps + sw->latency_ps;
+    pkt->ready_ps = start_ps;
     if (!cuts && pkt->size_bytes > CUT_THROUGH_BYTES) {
         pkt->ready_ps += port_bytes_ps(in, pkt->size_bytes - CUT_THROUGH_BYTES);
     }
@@ -252,6 +289,7 @@ switch_port_down(struct lp *lp, struct port *port)
         port->in[cls].xoff = false;
     }
     port->paused = 0;
+    port->line_ps = 0;
 }
 
 static void
