@@ -2,9 +2,17 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/gen_collective.c \
+	workloads/gen_trace.c \
 	workloads/nccl/channels.c \
 	workloads/nccl/channels.h \
 	workloads/nccl/nccl.h \
+	workloads/nccl/player.c \
+	workloads/nccl/player.h \
+	workloads/nccl/player_bound.c \
+	workloads/nccl/player_build.c \
+	workloads/nccl/player_result.c \
+	workloads/nccl/player_state.h \
 	workloads/nccl/ring.c \
 	workloads/nccl/ring.h \
 	workloads/nccl/ring_plan.c \
