@@ -35,6 +35,7 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/version.sh \
+	tests/self/examples.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
 	tests/self/mutants.sh \
@@ -85,6 +86,7 @@ EXTRA_DIST += \
 	tests/copy-tree \
 	tests/data/nccl/rules.txt \
 	tests/data/nccl-log \
+	tests/fuzz/corpus \
 	tests/harness \
 	$(mutants) \
 	tests/hello-cc/cc_hello.c \

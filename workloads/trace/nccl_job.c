@@ -2,8 +2,8 @@
  *
  * nccl_job.c - puts the lines of an NCCL debug log together (nccl_job.h).
  *
- * A communicator is known by its commId, which all its ranks print; NCCL before 2.15 or so
- * prints none, and there the n-th communicator of a size is the same one on every rank.
+ * A communicator is known by its commId, which all its ranks print; older versions
+ * print none, and there the n-th communicator of a size is the same one on every rank.
  *
  * Source: NCCL src/init.cc and enqueue.cc, versions 2.4 to 2.30.
  * Invariant: a pointer means something only within its process, from an INIT line on until
@@ -67,7 +67,7 @@ struct turn {
     uint64_t n;
 };
 
-/* A ring line read before its communicator is known (before NCCL 2.15 INIT lines come at
+/* A ring line read before its communicator is known (older versions print INIT lines at
  * the end only). */
 struct nccl_note {
     uint32_t channel, n_channels;

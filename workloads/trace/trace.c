@@ -366,7 +366,11 @@ read_sources(GPtrArray *sources, GError **error)
     return trace;
 }
 
-G_DEFINE_QUARK(trace - error - quark, trace_error)
+GQuark
+trace_error_quark(void)
+{
+    return g_quark_from_static_string("trace-error-quark");
+}
 
 struct trace *
 trace_open_paths(const char *const *paths, size_t n_paths, GError **error)
