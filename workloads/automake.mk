@@ -2,7 +2,12 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/flows.c \
+	workloads/flows.h \
 	workloads/gen_collective.c \
+	workloads/gen_flows.c \
+	workloads/gen_incast.c \
+	workloads/gen_permutation.c \
 	workloads/gen_trace.c \
 	workloads/nccl/channels.c \
 	workloads/nccl/channels.h \
@@ -32,7 +37,9 @@ libworkloads_a_SOURCES = \
 	workloads/trace/trace_list.def \
 	workloads/trace/trace_merge.c \
 	workloads/trace/trace_place.c \
+	workloads/work.c \
 	workloads/work.h \
+	workloads/work_list.def \
 	workloads/work_params.h \
 	$(NULL)
 
