@@ -2,6 +2,7 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/work_params.h \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \

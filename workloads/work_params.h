@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * work_params.h - what a workload is told: names resolved to dense ids, base units.
+ *
+ * The loader makes one struct work_params an entry of the scenario's `workload` once the
+ * nodes of the network are there; workloads only read it.
+ *
+ * Hosts of a workload stand in 'hosts' in the order of its `place`; position k is what the
+ * number k in `src`, `dst`, `senders`, `receiver` means, where permutation starts from, and
+ * the host of ranks k * gpus to (k + 1) * gpus - 1.
+ */
+#ifndef ROCESIM_WORKLOADS_WORK_PARAMS_H
+#define ROCESIM_WORKLOADS_WORK_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/param.h"
+
+enum work_kind { WORK_FLOWS, WORK_PERMUTATION, WORK_INCAST, WORK_COLLECTIVE, WORK_TRACE };
+
+enum { WORK_N_KINDS = WORK_TRACE + 1 };
+
+/* The operation a message is sent by. */
+enum work_verb { WORK_WRITE, WORK_WRITE_IMM };
+
+/* The order in which hosts are taken. */
+enum work_place {
+    WORK_PLACE_PACKED, /* by number: rack by rack */
+    WORK_PLACE_SPREAD, /* one of each rack in turn */
+    WORK_PLACE_RANDOM, /* shuffled by the scenario's seed */
+};
+
+enum work_op { WORK_ALL_REDUCE };
+enum work_algorithm { WORK_RING };
+enum work_protocol { WORK_SIMPLE };
+
+/* Element types, named as traces name them. */
+enum work_type {
+    WORK_INT8,
+    WORK_UINT8,
+    WORK_INT32,
+    WORK_UINT32,
+    WORK_INT64,
+    WORK_UINT64,
+    WORK_FP16,
+    WORK_FP32,
+    WORK_FP64,
+    WORK_BF16,
+};
+
+/* What every workload has; table work_common_params. */
+struct work_common {
+    int64_t start_ps;
+    int64_t repeat; /* rounds, >= 1 */
+    int64_t gap_ps; /* from the end of a round to the start of the next; in a trace
+                              without time stamps also from operation to operation */
+    int64_t qps;    /* queue pairs of a pair of hosts (collective, trace: of a
+                              connection); flows and messages take them in turn */
+    int64_t
+        message_bytes; /* a flow is cut into messages of this; 0: one message, cut at 1 GiB
+                              only.  0 for collective and trace */
+    int32_t verb;      /* enum work_verb */
+    int32_t place;     /* enum work_place */
+};
+
+/* Tables of the keys of each kind over the struct named beside it. */
+struct work_permutation {
+    int64_t bytes; /* each host's flow */
+    int64_t shift; /* position i sends to (i + shift) mod n_hosts; 1 to n_hosts - 1 */
+};
+
+struct work_incast {
+    int64_t bytes; /* each sender's flow */
+};
+
+struct work_collective {
+    int64_t bytes;     /* as nccl-tests count; a whole number of elements */
+    int32_t op;        /* enum work_op */
+    int32_t algorithm; /* enum work_algorithm */
+    int32_t protocol;  /* enum work_protocol */
+    int32_t type;      /* enum work_type */
+};
+
+/* One flow of WORK_FLOWS. */
+struct work_flow {
+    uint32_t src, dst; /* host ids, not equal */
+    int64_t bytes;     /* >= 1 */
+    int64_t start_ps;  /* after the round's start */
+};
+
+/* Settings of NCCL for collective and trace: `nccl` of the scenario; table
+ * work_nccl_params. */
+struct work_nccl {
+    int64_t min_channels, max_channels; /* NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS */
+    int64_t buffer_bytes;               /* NCCL_BUFFSIZE */
+    int64_t n_threads; /* NCCL_NTHREADS; PARAM_SPECIAL: by the speed of the ring */
+    int64_t qps;       /* NCCL_IB_QPS_PER_CONNECTION */
+    int64_t
+        split_data;    /* NCCL_IB_SPLIT_DATA_ON_QPS 0, 1; PARAM_SPECIAL: by the version */
+    int64_t launch_ps; /* from a call to its first operation */
+    int64_t copy_bps;  /* of a block; PARAM_SPECIAL: in no time */
+    int64_t reduce_bps; /* likewise */
+    int64_t poll_ps;    /* until a proxy or GPU sees what happened */
+    int64_t post_ps;    /* a proxy is busy with one post */
+    uint32_t version;   /* 23007 for 2.30.7 */
+};
+
+/* One workload, resolved. */
+struct work_params {
+    enum work_kind kind;
+    uint32_t index; /* in `workload` */
+    uint32_t qos;   /* index into the network's qos */
+    struct work_common common;
+
+    uint32_t *hosts; /* owned: host ids by position */
+    uint32_t n_hosts;
+    uint32_t gpus; /* of each host, >= 1 */
+    uint32_t nics; /* of each host, >= 1; 0: a graph, where they differ */
+
+    struct work_flow *flows; /* owned; WORK_FLOWS */
+    size_t n_flows;
+    struct work_permutation permutation; /* WORK_PERMUTATION */
+    struct work_incast incast;           /* WORK_INCAST, with: */
+    uint32_t *senders;                   /* owned: host ids, without the receiver */
+    uint32_t n_senders, receiver;
+    struct work_collective collective; /* WORK_COLLECTIVE, with: */
+    uint32_t *rank_host, *rank_gpu;    /* owned: host id and GPU of each rank */
+    uint32_t n_ranks;
+    char **paths;                 /* owned, NULL at the end; WORK_TRACE: absolute */
+    char *format;                 /* owned; name of a reader; NULL: by content */
+    const struct work_nccl *nccl; /* borrowed: the scenario's */
+
+    int64_t pipe_rate_bps, pipe_latency_ps; /* between the GPUs of a host */
+};
+
+extern const struct param work_common_params[];
+extern const struct param work_permutation_params[];
+extern const struct param work_incast_params[];
+extern const struct param work_collective_params[];
+extern const struct param work_nccl_params[];
+
+/* Name of a kind as `workload[].type`. */
+const char *work_kind_name(enum work_kind kind);
+
+/* Bytes of an element, 1 to 8. */
+int64_t work_type_bytes(enum work_type type);
+
+/* Frees 'params' and what it owns; accepts NULL. */
+void work_params_free(struct work_params *params);
+
+#endif
