@@ -2,6 +2,7 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/work_params.c \
 	workloads/work_params.h \
 	$(NULL)
 
