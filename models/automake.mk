@@ -9,8 +9,14 @@ libmodels_a_SOURCES = \
 	models/cc/cc_list.def \
 	models/cc/cc_none.c \
 	models/event_kinds.h \
+	models/fault.c \
+	models/fault.h \
 	models/host/pipe.c \
 	models/host/pipe.h \
+	models/net.c \
+	models/net.h \
+	models/net_build.c \
+	models/net_lp.h \
 	models/nic/nic.c \
 	models/nic/nic.h \
 	models/nic/qp.c \

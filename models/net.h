@@ -22,10 +22,12 @@
 #include <glib.h>
 
 #include "models/cc/cc.h"
+#include "models/fault.h"
 #include "models/net_lp.h"
 #include "models/nic/nic.h"
 #include "models/port.h"
 #include "models/switch/switch.h"
+#include "sim/partition.h"
 #include "sim/sim.h"
 
 #define NET_ERROR net_error_quark()
@@ -86,8 +88,8 @@ struct ecn_params {
 };
 
 struct link_params {
-    int64_t rate_bps; /* > 0 */
-    int64_t delay_ps; /* one way, >= 0 */
+    int64_t rate_bps;                  /* > 0 */
+    int64_t delay_ps;                  /* one way, >= 0 */
     double error_rate, bit_error_rate; /* shares of frames, of bits */
 };
 
@@ -96,8 +98,8 @@ struct net_node {
     enum node_kind kind;
     uint32_t index;               /* host id or switch id */
     uint32_t first_port, n_ports; /* from net_build() on */
-    uint32_t rack;                /* hint of the topology: nodes of one rack belong together */
-    uint8_t tier;                 /* 0 host, 1 leaf, 2 spine, 3 core */
+    uint32_t rack; /* hint of the topology: nodes of one rack belong together */
+    uint8_t tier;  /* 0 host, 1 leaf, 2 spine, 3 core */
 };
 
 struct net_link {
@@ -119,7 +121,7 @@ struct net_connection {
 struct net_watch {
     /* Returns false to interrupt the run.  May be NULL. */
     bool (*on_epoch)(void *ctx, const struct net *net, int64_t now_ps);
-    void *ctx; /* borrowed */
+    void *ctx;              /* borrowed */
     struct probe_sink sink; /* on_record may be NULL: records are thrown away */
 };
 
@@ -130,8 +132,6 @@ enum net_end {
     NET_END_QP_ERROR,    /* a QP has used up its retries */
     NET_END_INTERRUPTED, /* on_epoch said no */
 };
-
-enum net_partition { PARTITION_AUTO, PARTITION_ONE, PARTITION_RACK, PARTITION_NODE };
 
 struct net {
     uint64_t seed;
@@ -144,7 +144,7 @@ struct net {
 
     struct net_qos *qos; /* owned */
     uint32_t n_qos;
-    uint32_t cnp_qos; /* index; what CNPs travel as */
+    uint32_t cnp_qos;                    /* index; what CNPs travel as */
     struct nic_params *nic_params;       /* owned: by host */
     struct switch_params *switch_params; /* owned: by switch */
     struct ecn_params *ecn_params;       /* owned: by switch */
@@ -155,7 +155,7 @@ struct net {
     uint32_t n_ports;
     struct nic *nics; /* owned: one for each port of a host, by port order */
     uint32_t n_nics;
-    uint32_t *nic_of_host; /* owned: first NIC of each host */
+    uint32_t *nic_of_host;          /* owned: first NIC of each host */
     struct nic_config *nic_configs; /* owned: by host */
     struct fabric_switch *switches; /* owned */
     struct route_table **tables;    /* owned: all versions ever set */
@@ -169,9 +169,13 @@ struct net {
     uint32_t n_pipes;
     uint64_t n_timers;
 
-    struct sim *sim; /* owned */
+    struct fault **faults; /* owned: one for each end */
+    uint32_t n_faults;
+
+    struct sim *sim;      /* owned */
     uint32_t *lp_of_node; /* owned */
-    struct net_lp *lps;   /* owned */
+    struct net_lp *lps;   /* owned: n_lps */
+    uint32_t n_lps;
     int64_t lookahead_ps;
     uint32_t lookahead_link; /* that sets it */
     int64_t sample_ps;       /* 0: none */
@@ -179,7 +183,9 @@ struct net {
 
     struct net_watch watch;
     enum net_end end;
-    int64_t end_ps;      /* the epoch it ended at */
+    int64_t end_ps; /* the epoch it ended at */
+    int64_t stop_ps;
+    int64_t grace_ps;    /* how long a standstill may last before it is one; private */
     int64_t progress_ps; /* last epoch that saw foreground events; private */
     uint64_t progress_events;
 };
@@ -192,7 +198,8 @@ void net_free(struct net *net); /* accepts NULL */
  * of adding (the first one's name gains '#1' when the second is added). */
 uint32_t net_add_host(struct net *net, const char *name, uint32_t rack);
 uint32_t net_add_switch(struct net *net, const char *name, uint32_t rack, uint8_t tier);
-uint32_t net_add_link(struct net *net, uint32_t a, uint32_t b, const struct link_params *params);
+uint32_t net_add_link(struct net *net, uint32_t a, uint32_t b,
+                      const struct link_params *params);
 
 /* The node called 'name', or UINT32_MAX.  A link by name, either end first; likewise. */
 uint32_t net_find_node(const struct net *net, const char *name);
@@ -214,6 +221,14 @@ gboolean net_build(struct net *net, GPtrArray *warnings, GError **error);
 /* Sets the route table of 'sw' (steals it). */
 void net_set_routes(struct net *net, uint32_t sw, struct route_table *table);
 
+/* Plans 'fault' (copied; drop too) at both ends of 'link', between steps 3 and 5; its id,
+ * port and key are filled in. */
+void net_add_fault(struct net *net, uint32_t link, const struct fault *fault);
+
+/* Has 'sw' forward by 'table' (steals it) from 'at_ps' on; likewise. */
+void net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table,
+                       int64_t at_ps);
+
 /* Asks for a connection between two NICs for traffic of 'qos'; returns its index.  Data may
  * flow both ways.  Owners: user and user_ctx of both QPs are to be set after net_start(). */
 uint32_t net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
@@ -225,7 +240,7 @@ uint64_t net_new_timer(struct net *net);
 
 /* Step 5: deals nodes to processes and processes to 'n_threads' (>= 1; 0: as many as
  * cores when there are processes enough). */
-void net_start(struct net *net, enum net_partition partition, uint32_t n_threads);
+void net_start(struct net *net, enum partition_mode partition, uint32_t n_threads);
 
 /* The process that 'host' lives in; the seeded start offset of its NICs. */
 struct lp *net_lp_of_host(const struct net *net, uint32_t host);
@@ -241,11 +256,17 @@ void net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch);
  * least fct of a flow of 'bytes' on connection 'index': see docs/results.md "ideal". */
 int64_t net_ideal_fct_ps(const struct net *net, uint32_t index, int64_t bytes);
 
+/* Operations of workloads outstanding; only between windows. */
+int64_t net_n_ops(const struct net *net);
+
 /* Aborts when a law is broken: packets sent = delivered + lost + in flight on every link,
  * accounts of every buffer, counts of every QP, stops and resumes.  After net_run(). */
 void net_check(const struct net *net);
 
-/* Handles one event; the sim's function. */
-void net_handle(struct lp *lp, const struct event *event);
+/* A pause reaction time as given, REACTION_IEEE resolved for 'rate_bps'. */
+int64_t net_pause_reaction_ps(int64_t reaction_ps, int64_t rate_bps);
+
+/* What the simulation calls; for net_start(). */
+extern const struct sim_ops net_sim_ops;
 
 #endif

@@ -10,15 +10,22 @@
 
 struct net;
 
+/* What the last sample saw of a port's class. */
+struct net_seen {
+    int64_t tx_bytes, queue_bytes;
+    bool paused, moving;
+};
+
 struct net_lp {
     struct probe probe;
-    int64_t n_ops;        /* operations of workloads begun less ended here; the sum over all
+    int64_t n_ops; /* operations of workloads begun less ended here; the sum over all
                              processes is outstanding */
     int64_t n_pauses_out; /* pause frames made less heard here; likewise */
     int64_t last_end_ps;  /* latest end of an operation here */
     struct net *net;      /* borrowed */
     uint32_t *ports;      /* owned: dense ids of the ports here, ascending */
     uint32_t n_ports;
+    struct net_seen *seen; /* owned: n_ports x N_CLASSES; NULL without samples */
 };
 
 static inline struct net_lp *

@@ -35,7 +35,8 @@
 #define MTU_MAX_BYTES 4096
 /* Largest frame: IPv6, VLAN, RETH and ImmDt on a full packet. */
 #define FRAME_MAX_BYTES                                                                  \
-    (FRAME_FIXED_BYTES + IPV6_BYTES + VLAN_BYTES + RETH_BYTES + IMMDT_BYTES + MTU_MAX_BYTES)
+    (FRAME_FIXED_BYTES + IPV6_BYTES + VLAN_BYTES + RETH_BYTES + IMMDT_BYTES +            \
+     MTU_MAX_BYTES)
 
 /* PSNs are 24 bit and compared over half that range (IBA vol. 1, 9.7.2). */
 #define PSN_MASK 0xFFFFFFu
@@ -49,11 +50,11 @@ enum packet_type {
 };
 
 enum packet_flag {
-    PACKET_FIRST = 1,     /* first packet of its message */
-    PACKET_LAST = 2,      /* last packet of its message */
-    PACKET_ACK_REQ = 4,   /* BTH.AckReq */
-    PACKET_IMM = 8,       /* the message ends with immediate data */
-    PACKET_AGAIN = 16,    /* a retransmission */
+    PACKET_FIRST = 1,   /* first packet of its message */
+    PACKET_LAST = 2,    /* last packet of its message */
+    PACKET_ACK_REQ = 4, /* BTH.AckReq */
+    PACKET_IMM = 8,     /* the message ends with immediate data */
+    PACKET_AGAIN = 16,  /* a retransmission */
 };
 
 /* ECN field of the ToS byte (RFC 3168). */
@@ -64,13 +65,13 @@ struct packet_transport {
     uint32_t src_qp, dst_qp; /* dense ids of the network, not QPNs */
     uint32_t flow_hash;      /* of the 5-tuple, without a switch's seed */
     uint32_t psn;            /* 24 bit */
-    uint32_t message;        /* sender's name of the message, for upcalls; not on the wire */
-    uint32_t message_bytes;  /* RETH.DMALen: up to 1 GiB */
+    uint32_t message; /* sender's name of the message, for upcalls; not on the wire */
+    uint32_t message_bytes; /* RETH.DMALen: up to 1 GiB */
 };
 
 /* What a pause frame has (IEEE 802.1Q-2018 clause 36, 802.3 annex 31D). */
 struct packet_pause {
-    int64_t displace_ps;      /* see port.h: the committed frame behind comes later by this */
+    int64_t displace_ps; /* see port.h: the committed frame behind comes later by this */
     uint16_t quanta[N_CLASSES]; /* in 512 bit times; 0: resume */
 };
 
@@ -81,15 +82,15 @@ struct packet {
         struct packet_transport tp;
         struct packet_pause pause;
     };
-    uint32_t dst_host;
-    uint32_t in_port;   /* dense id of the port whose account it is charged to */
-    uint32_t imm;       /* immediate data */
-    uint16_t size_bytes;    /* frame with FCS */
+    uint32_t dst_nic;    /* dense id: what routes are by */
+    uint32_t in_port;    /* dense id of the port whose account it is charged to */
+    uint32_t imm;        /* immediate data */
+    uint16_t size_bytes; /* frame with FCS */
     uint16_t payload_bytes;
-    uint8_t type;       /* enum packet_type */
-    uint8_t tos;        /* DSCP << 2 | ECN */
-    uint8_t cls;        /* traffic class here */
-    uint8_t flags;      /* enum packet_flag; for a pause frame the class-enable vector */
+    uint8_t type;  /* enum packet_type */
+    uint8_t tos;   /* DSCP << 2 | ECN */
+    uint8_t cls;   /* traffic class here */
+    uint8_t flags; /* enum packet_flag; for a pause frame the class-enable vector */
     uint8_t ttl;
 };
 

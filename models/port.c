@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/net_lp.h"
 #include "sim/rng.h"
 
 static void *
@@ -180,8 +181,11 @@ port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt)
     if (is_down || (port->loss && is_lost(port->loss, pkt))) {
         if (pkt->type == PACKET_PFC) {
             note_displacement(port, pkt);
+            net_lp(lp)->n_pauses_out--;
         }
-        *(is_down ? &port->stats[pkt->cls].lost_down : &port->stats[pkt->cls].lost_error) += 1;
+        struct port_stats *stats = &port->stats[pkt->cls];
+
+        *(is_down ? &stats->lost_on_link : &stats->lost_error) += 1;
         pool_put(lp->pool, pkt);
         return false;
     }
@@ -196,7 +200,8 @@ port_pick_drr__(struct port *port, uint8_t classes)
         struct out_class *out = &port->out[c];
 
         if (classes & (1u << c)) {
-            int32_t need = out->queue.head ? out->queue.head->size_bytes : FRAME_MAX_BYTES;
+            int32_t need =
+                out->queue.head ? out->queue.head->size_bytes : FRAME_MAX_BYTES;
 
             if (out->deficit_bytes >= need) {
                 out->deficit_bytes -= need;
@@ -234,7 +239,8 @@ port_queue_book(struct port *port, unsigned cls, int64_t now_ps)
 static uint64_t
 pause_end_key(const struct port *port, unsigned cls)
 {
-    return event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls, KIND_PAUSE_END, true);
+    return event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls, KIND_PAUSE_END,
+                     true);
 }
 
 static void
@@ -250,7 +256,7 @@ close_pause(struct port *port, unsigned cls, int64_t at_ps)
     }
     out->pause_from_ps = 0;
     out->pause_until_ps = 0;
-    port->paused &= (uint8_t)~(1u << cls);
+    port->paused &= (uint8_t) ~(1u << cls);
 }
 
 int64_t
@@ -276,7 +282,8 @@ extend_pause(struct lp *lp, struct port *port, unsigned cls, uint16_t quanta)
         out->pause_from_ps = from_ps;
     }
     out->pause_until_ps =
-        lp->now_ps + sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8), port->rate_bps);
+        lp->now_ps +
+        sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8), port->rate_bps);
     port->paused |= (uint8_t)(1u << cls);
     port->stats[cls].pfc_xoff_rx++;
     if (!out->pause_timer) {
@@ -289,6 +296,7 @@ void
 port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
 {
     note_displacement(port, pkt);
+    net_lp(lp)->n_pauses_out--;
     for (unsigned c = 0; c < N_CLASSES; c++) {
         if (!(pkt->flags & port->pfc_rx & (1u << c))) {
             continue;
@@ -335,7 +343,7 @@ insert_pause(struct lp *lp, struct port *port, struct packet *pkt)
     lp_send(lp, port->channel,
             start_ps + port_bytes_ps(port, PFC_FRAME_BYTES + WIRE_PREAMBLE_BYTES) +
                 port->delay_ps,
-            port->arrival_key, pkt);
+            port->arrival_key | 1, pkt);
 }
 
 void
@@ -348,12 +356,14 @@ port_send_pause(struct lp *lp, struct port *port, unsigned cls, bool stop)
                            .cls = (uint8_t)cls,
                            .flags = (uint8_t)(1u << cls)};
     pkt->pause.quanta[cls] = stop ? PFC_QUANTA_MAX : 0;
+    net_lp(lp)->n_pauses_out++;
     *(stop ? &port->stats[cls].pfc_xoff_tx : &port->stats[cls].pfc_xon_tx) += 1;
     if (port->commit_start_ps > lp->now_ps && !port->commit_is_pause) {
         insert_pause(lp, port, pkt);
         return;
     }
     port_commit(lp, port, pkt,
-                port->busy_until_ps > lp->now_ps ? port->busy_until_ps : lp->now_ps);
+                port->busy_until_ps > lp->now_ps ? port->busy_until_ps : lp->now_ps,
+                port->arrival_key | 1);
     port->commit_is_pause = true;
 }

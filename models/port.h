@@ -52,8 +52,8 @@ static_assert(sizeof(struct out_class) <= 64, "an egress class is one cache line
 
 /* Ingress side of a class: the account of a priority group, and what came in. */
 struct in_class {
-    int64_t used_bytes;      /* in reserve and shared buffer */
-    int64_t headroom_bytes;  /* in headroom */
+    int64_t used_bytes;     /* in reserve and shared buffer */
+    int64_t headroom_bytes; /* in headroom */
     int64_t headroom_limit_bytes;
     int64_t rx_bytes, rx_pkts;
     int64_t xoff_at_ps;  /* since when the peer is told to stop; valid while xoff */
@@ -71,8 +71,10 @@ struct port_stats {
     __int128 queue_integral; /* byte x ps */
     int64_t queue_since_ps;  /* of the last change */
     int64_t queue_max_bytes;
-    int64_t drops, drop_bytes;     /* for lack of buffer, charged to the ingress */
-    int64_t lost_error, lost_down; /* at the receiving end of the link */
+    int64_t drops, drop_bytes; /* for lack of buffer, charged to the ingress */
+    int64_t lost_error;   /* at the receiving end: damaged, or lost by a fault's list */
+    int64_t lost_on_link; /* at the receiving end: under way when the link went down */
+    int64_t lost_down;    /* at the sending end: meant for a link that is down */
     int64_t marked;
     int64_t pfc_xoff_tx, pfc_xon_tx, pfc_xoff_rx, pfc_xon_rx;
     int64_t paused_ps; /* of pauses that are over */
@@ -80,26 +82,26 @@ struct port_stats {
 
 /* How the classes of an egress share it; shared by the ports of a device. */
 struct port_sched {
-    uint8_t strict;                    /* bit c: class c goes first, the highest c ahead */
+    uint8_t strict;                   /* bit c: class c goes first, the highest c ahead */
     int32_t quantum_bytes[N_CLASSES]; /* deficit round robin among the others; > 0 */
 };
 
 /* WRED thresholds on an egress queue (SIGCOMM'15 DCQCN, section 3.1). */
 struct ecn {
     int64_t kmin_bytes, kmax_bytes;
-    uint64_t slope; /* probability a byte over kmin, times 2^48 */
+    uint64_t slope;  /* probability a byte over kmin, times 2^48 */
     uint8_t classes; /* bit c: class c is marked */
     bool at_dequeue;
 };
 
 /* Random or listed loss of a link, kept at the receiving end. */
 struct port_loss {
-    uint64_t key;          /* random stream of this direction */
-    uint64_t n_seen;       /* frames judged */
+    uint64_t key;        /* random stream of this direction */
+    uint64_t n_seen;     /* frames judged */
     uint64_t threshold;  /* a frame is lost when its draw is below: probability x 2^64 */
     uint64_t *by_size;   /* owned: threshold by frame bytes when bits err; else NULL */
-    uint64_t n_data;       /* data packets seen since the list was set */
-    uint64_t *drop_list;   /* owned, ascending, 1-based counts of data packets */
+    uint64_t n_data;     /* data packets seen since the list was set */
+    uint64_t *drop_list; /* owned, ascending, 1-based counts of data packets */
     uint32_t n_drop, next_drop;
 };
 
@@ -109,9 +111,9 @@ struct port {
     int64_t commit_start_ps;    /* its start; may lie ahead */
     int64_t prev_end_ps;        /* end of the gap behind the frame before it */
     struct lp_channel *channel; /* borrowed: to the peer's process; NULL: the same */
-    uint64_t arrival_key;       /* of arrivals at the peer */
-    int64_t delay_ps;           /* propagation */
-    uint32_t byte_ps;           /* 0: the rate is no whole number of ps a byte */
+    uint64_t arrival_key; /* of arrivals at the peer; those of pauses are background */
+    int64_t delay_ps;     /* propagation */
+    uint32_t byte_ps;     /* 0: the rate is no whole number of ps a byte */
     uint32_t pause_reaction_ps; /* from hearing a pause to obeying it; below 4.29 ms */
     uint16_t arrive_bytes;      /* an arrival is due after at most so many bytes */
     uint8_t ready;              /* bit c: class c has frames queued */
@@ -121,12 +123,12 @@ struct port {
 
     /* Line 1: an arrival reads it; the rest is set-up. */
     _Alignas(64) void *owner; /* borrowed: the switch or NIC */
-    uint8_t special;  /* enum port_special */
-    uint8_t pfc_rx;   /* bit c: a pause heard for class c is obeyed */
-    uint8_t drr_next; /* class the round stands at */
+    uint8_t special;          /* enum port_special */
+    uint8_t pfc_rx;           /* bit c: a pause heard for class c is obeyed */
+    uint8_t drr_next;         /* class the round stands at */
     bool is_nic;
-    uint16_t index;    /* within its node */
-    uint32_t id, peer; /* dense ids */
+    uint16_t index;      /* within its node */
+    uint32_t id, peer;   /* dense ids */
     int64_t displace_ps; /* with PORT_DISPLACED */
     int64_t rate_bps;
     const struct port_sched *sched; /* borrowed */
@@ -137,11 +139,12 @@ struct port {
     struct in_class in[N_CLASSES];
 
     struct ecn ecn;
-    uint64_t ecn_key;    /* random stream of marking */
+    uint64_t ecn_key;     /* random stream of marking */
     uint64_t n_ecn_drawn; /* draws so far */
 };
 
-static_assert(offsetof(struct port, owner) == 64, "a transmission touches one line of it");
+static_assert(offsetof(struct port, owner) == 64,
+              "a transmission touches one line of it");
 
 /* Time of 'bytes' on the wire of 'port'; 0 to 2^20. */
 static inline int64_t
@@ -157,8 +160,8 @@ void port_set_rate(struct port *port, int64_t rate_bps);
 static inline uint64_t
 port_wake_key(const struct port *port)
 {
-    return event_key(PHASE_TX_DONE, port->id, port->is_nic ? KIND_WAKE_NIC : KIND_WAKE_SWITCH,
-                     false);
+    return event_key(PHASE_TX_DONE, port->id,
+                     port->is_nic ? KIND_WAKE_NIC : KIND_WAKE_SWITCH, false);
 }
 
 /* Asks for a wake at 'at_ps' unless one is queued.  A queued one is never later than what
@@ -173,9 +176,10 @@ port_wake_at(struct lp *lp, struct port *port, int64_t at_ps)
 }
 
 /* Puts 'pkt' (steals it) on the time line from 'start_ps', which is not before now nor
- * busy_until_ps. */
+ * busy_until_ps; its arrival is an event of 'key'. */
 static inline void
-port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_ps)
+port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_ps,
+            uint64_t key)
 {
     uint16_t size = pkt->size_bytes;
     int64_t heard = size < port->arrive_bytes ? size : port->arrive_bytes;
@@ -186,7 +190,7 @@ port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_
     port->commit_is_pause = false;
     lp_send(lp, port->channel,
             start_ps + port_bytes_ps(port, heard + WIRE_PREAMBLE_BYTES) + port->delay_ps,
-            port->arrival_key, pkt);
+            key, pkt);
 }
 
 /* The same for a frame of a class, counted. */
@@ -197,7 +201,7 @@ port_transmit(struct lp *lp, struct port *port, struct packet *pkt, int64_t star
 
     out->tx_bytes += pkt->size_bytes;
     out->tx_pkts++;
-    port_commit(lp, port, pkt, start_ps);
+    port_commit(lp, port, pkt, start_ps, port->arrival_key);
 }
 
 /* Is class 'cls' of 'port' paused at 'at_ps'?  Pauses heard so far only. */
@@ -222,7 +226,7 @@ port_unpaused(const struct port *port, uint8_t classes, int64_t now_ps)
         unsigned c = (unsigned)__builtin_ctz(left);
 
         if (port_is_paused(port, c, now_ps)) {
-            open &= (uint8_t)~(1u << c);
+            open &= (uint8_t) ~(1u << c);
         }
     }
     return open;

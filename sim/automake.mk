@@ -12,6 +12,8 @@ libsim_a_SOURCES = \
 	sim/lp.h \
 	sim/param.c \
 	sim/param.h \
+	sim/partition.c \
+	sim/partition.h \
 	sim/pool.c \
 	sim/pool.h \
 	sim/rng.c \

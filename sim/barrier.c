@@ -51,7 +51,8 @@ sleep_until_past(struct barrier *barrier, unsigned generation)
 void
 barrier_wait(struct barrier *barrier)
 {
-    unsigned generation = atomic_load_explicit(&barrier->generation, memory_order_relaxed);
+    unsigned generation =
+        atomic_load_explicit(&barrier->generation, memory_order_relaxed);
 
     if (barrier->n_threads == 1) {
         return;
@@ -68,7 +69,8 @@ barrier_wait(struct barrier *barrier)
         return;
     }
     for (int i = 0; i < SPINS; i++) {
-        if (atomic_load_explicit(&barrier->generation, memory_order_acquire) != generation) {
+        if (atomic_load_explicit(&barrier->generation, memory_order_acquire) !=
+            generation) {
             return;
         }
         relax();

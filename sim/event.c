@@ -134,9 +134,12 @@ sort_events(struct event *a, uint32_t n)
 {
     while (n > 24) {
         struct event *x = &a[0], *y = &a[n / 2], *z = &a[n - 1];
-        struct event pivot = event_before(x, y)
-                                 ? (event_before(y, z) ? *y : event_before(x, z) ? *z : *x)
-                                 : (event_before(x, z) ? *x : event_before(y, z) ? *z : *y);
+        struct event pivot = event_before(x, y) ? (event_before(y, z)   ? *y
+                                                   : event_before(x, z) ? *z
+                                                                        : *x)
+                                                : (event_before(x, z)   ? *x
+                                                   : event_before(y, z) ? *z
+                                                                        : *y);
         uint32_t i = 0, j = n - 1;
 
         for (;;) {
@@ -285,8 +288,8 @@ static void
 move_to(struct event_queue *queue, int64_t bucket)
 {
     queue->current = bucket;
-    while (queue->far.n && (queue->far.events[0].time_ps >> queue->shift) - bucket <
-                               EVENT_BUCKETS) {
+    while (queue->far.n &&
+           (queue->far.events[0].time_ps >> queue->shift) - bucket < EVENT_BUCKETS) {
         ring_add(queue, heap_pop(&queue->far));
     }
 }
@@ -346,6 +349,22 @@ event_queue_next_ps(const struct event_queue *queue)
         }
     }
     return least;
+}
+
+void
+event_queue_each(const struct event_queue *queue, event_visit *visit, void *ctx)
+{
+    for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
+        const struct event_bucket *bucket = &queue->ring[i];
+
+        for (uint32_t j = i == slot_of(queue->current) ? queue->pos : 0; j < bucket->n;
+             j++) {
+            visit(&bucket->events[j], ctx);
+        }
+    }
+    for (uint32_t j = 0; j < queue->far.n; j++) {
+        visit(&queue->far.events[j], ctx);
+    }
 }
 
 void

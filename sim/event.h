@@ -72,10 +72,10 @@ struct event_bucket {
 };
 
 struct event_queue {
-    int64_t current; /* number of the current bucket: time >> shift */
-    uint32_t shift;  /* log2 of the bucket width in ps */
-    uint32_t pos;    /* events of the current bucket already taken */
-    uint32_t n;      /* events held */
+    int64_t current;              /* number of the current bucket: time >> shift */
+    uint32_t shift;               /* log2 of the bucket width in ps */
+    uint32_t pos;                 /* events of the current bucket already taken */
+    uint32_t n;                   /* events held */
     uint32_t n_drained, n_opened; /* since the last look at the width */
     uint64_t occupied[EVENT_BUCKETS / 64];
     struct event_bucket ring[EVENT_BUCKETS];
@@ -89,6 +89,10 @@ void event_queue_clear(struct event_queue *queue);
 
 /* Aborts when the queue is out of order or its counts do not add up.  O(n). */
 void event_queue_check(const struct event_queue *queue);
+
+/* Shows every event held to 'visit', in no order. */
+typedef void event_visit(const struct event *event, void *ctx);
+void event_queue_each(const struct event_queue *queue, event_visit *visit, void *ctx);
 
 /* Time of the first event, TIME_NEVER_PS when there is none.  O(events of a bucket). */
 int64_t event_queue_next_ps(const struct event_queue *queue);
@@ -127,7 +131,8 @@ event_queue_push(struct event_queue *queue, struct event event)
 static inline const struct event *
 event_queue_peek(struct event_queue *queue, int64_t until_ps)
 {
-    const struct event_bucket *bucket = &queue->ring[queue->current & (EVENT_BUCKETS - 1)];
+    const struct event_bucket *bucket =
+        &queue->ring[queue->current & (EVENT_BUCKETS - 1)];
 
     if (likely(queue->pos < bucket->n)) {
         const struct event *event = &bucket->events[queue->pos];
@@ -149,7 +154,8 @@ event_queue_drop(struct event_queue *queue)
 static inline void
 event_queue_prefetch(const struct event_queue *queue)
 {
-    const struct event_bucket *bucket = &queue->ring[queue->current & (EVENT_BUCKETS - 1)];
+    const struct event_bucket *bucket =
+        &queue->ring[queue->current & (EVENT_BUCKETS - 1)];
 
     if (queue->pos + 1 < bucket->n) {
         __builtin_prefetch(bucket->events[queue->pos].obj);

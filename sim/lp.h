@@ -28,7 +28,7 @@ struct lp_mailbox {
     union {
         struct event *events;      /* inside a thread */
         struct lp_parcel *parcels; /* between threads */
-    }; /* owned */
+    };                             /* owned */
     uint32_t n, cap;
 };
 
@@ -39,15 +39,15 @@ struct lp_channel {
 };
 
 struct lp {
-    struct pool *pool;     /* borrowed: the thread's */
-    int64_t now_ps;        /* time of the event at work */
-    int64_t sent_min_ps;   /* least time sent in this window */
-    int64_t n_foreground;  /* made less done here; the sum over all processes is pending */
-    uint64_t n_events;     /* foreground events done */
-    uint32_t parity;       /* which mailbox of each channel is being written */
+    struct pool *pool;    /* borrowed: the thread's */
+    int64_t now_ps;       /* time of the event at work */
+    int64_t sent_min_ps;  /* least time sent in this window */
+    int64_t n_foreground; /* made less done here; the sum over all processes is pending */
+    uint64_t n_events;    /* foreground events done */
+    uint32_t parity;      /* which mailbox of each channel is being written */
     uint32_t id;
-    void *user;            /* borrowed: the model's block of this process */
-    struct sim *sim;       /* borrowed */
+    void *user;             /* borrowed: the model's block of this process */
+    struct sim *sim;        /* borrowed */
     struct lp_channel **in; /* channels that end here; owned array, borrowed channels */
     uint32_t n_in;
     uint32_t worker;
@@ -76,7 +76,8 @@ lp_at(struct lp *lp, int64_t time_ps, uint64_t key, void *obj)
 /* Sends 'item' (steals it; from lp->pool) as an event of the process at the other end of
  * 'channel'; a channel of NULL means this process. */
 static inline void
-lp_send(struct lp *lp, struct lp_channel *channel, int64_t time_ps, uint64_t key, void *item)
+lp_send(struct lp *lp, struct lp_channel *channel, int64_t time_ps, uint64_t key,
+        void *item)
 {
     if (channel == NULL) {
         lp_at(lp, time_ps, key, item);

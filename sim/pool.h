@@ -18,12 +18,12 @@ struct pool_item {
 };
 
 struct pool {
-    struct pool_item *free;  /* items handed back, last first */
-    char *fresh;             /* items of the newest slab not handed out yet */
+    struct pool_item *free; /* items handed back, last first */
+    char *fresh;            /* items of the newest slab not handed out yet */
     char *fresh_end;
-    void **slabs;            /* owned */
+    void **slabs; /* owned */
     uint32_t n_slabs, cap_slabs;
-    int64_t n_out;           /* items in use */
+    int64_t n_out; /* items in use */
 };
 
 void pool_init(struct pool *pool);

@@ -224,7 +224,8 @@ lp_run(struct lp *lp, int64_t until_ps, void (*handle)(struct lp *, const struct
 
 /* Least time that 'worker' holds or has sent. */
 static int64_t
-run_window(struct sim *sim, const struct sim_worker *worker, uint32_t parity, int64_t until_ps)
+run_window(struct sim *sim, const struct sim_worker *worker, uint32_t parity,
+           int64_t until_ps)
 {
     int64_t least = TIME_NEVER_PS;
 
@@ -279,9 +280,9 @@ worker_loop(struct run *run, uint32_t id)
 {
     struct sim *sim = run->sim;
     uint32_t parity = 0;
-    int64_t until_ps = 0;              /* a window that is empty only publishes */
-    int64_t last_ps = 0;               /* the last epoch */
-    int64_t epoch_ps = TIME_NEVER_PS;  /* the next one, once chosen */
+    int64_t until_ps = 0;             /* a window that is empty only publishes */
+    int64_t last_ps = 0;              /* the last epoch */
+    int64_t epoch_ps = TIME_NEVER_PS; /* the next one, once chosen */
 
     for (;; parity ^= 1) {
         int64_t mine = run_window(sim, &sim->workers[id], parity, until_ps);
@@ -309,7 +310,7 @@ worker_loop(struct run *run, uint32_t id)
             epoch_ps = epoch_after(sim, last_ps, next_ps);
         }
         until_ps = next_ps < epoch_ps - sim->lookahead_ps ? next_ps + sim->lookahead_ps
-                                                         : epoch_ps;
+                                                          : epoch_ps;
         if (id == 0) {
             sim->n_windows++;
         }

@@ -14,8 +14,11 @@ unit_tests = \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
+	tests/unit/test_channels \
 	tests/unit/test_param \
 	tests/unit/test_profiles \
+	tests/unit/test_ring \
+	tests/unit/test_ring_plan \
 	tests/unit/test_units \
 	$(NULL)
 
@@ -78,6 +81,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(validate_scripts) \
 	tests/copy-tree \
+	tests/data/nccl/rules.txt \
 	tests/harness \
 	$(mutants) \
 	tests/hello-cc/cc_hello.c \

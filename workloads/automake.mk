@@ -2,6 +2,16 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/nccl/channels.c \
+	workloads/nccl/channels.h \
+	workloads/nccl/nccl.h \
+	workloads/nccl/ring.c \
+	workloads/nccl/ring.h \
+	workloads/nccl/ring_plan.c \
+	workloads/nccl/ring_plan.h \
+	workloads/nccl/ring_state.c \
+	workloads/nccl/ring_state.h \
+	workloads/work.h \
 	workloads/work_params.c \
 	workloads/work_params.h \
 	$(NULL)

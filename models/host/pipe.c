@@ -11,13 +11,15 @@ static void
 arm(struct lp *lp, struct pipe *pipe)
 {
     pipe->queued = true;
-    lp_at(lp, pipe->head->due_ps, event_key(PHASE_TIMER, pipe->id, KIND_PIPE, false), pipe);
+    lp_at(lp, pipe->head->due_ps, event_key(PHASE_TIMER, pipe->id, KIND_PIPE, false),
+          pipe);
 }
 
 void
 pipe_send(struct lp *lp, struct pipe *pipe, int64_t bytes, struct pipe_item *item)
 {
-    int64_t start_ps = pipe->busy_until_ps > lp->now_ps ? pipe->busy_until_ps : lp->now_ps;
+    int64_t start_ps =
+        pipe->busy_until_ps > lp->now_ps ? pipe->busy_until_ps : lp->now_ps;
 
     pipe->busy_until_ps =
         start_ps + (pipe->rate_bps ? sim_tx_time_ps(bytes, pipe->rate_bps) : 0);

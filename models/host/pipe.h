@@ -36,7 +36,7 @@ struct pipe {
     struct pipe_item *head, *tail; /* owned items */
     uint32_t id;                   /* dense id among the pipes of the network */
     bool queued;
-    int64_t n_bytes;               /* carried so far */
+    int64_t n_bytes; /* carried so far */
 };
 
 /* Sends 'item' (steals it; deliver, to and word filled) as 'bytes' (>= 0). */

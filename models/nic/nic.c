@@ -44,7 +44,7 @@ ring_take(struct nic *nic, unsigned cls)
 
     if (first == *last) {
         *last = NULL;
-        nic->ready &= (uint8_t)~(1u << cls);
+        nic->ready &= (uint8_t) ~(1u << cls);
     } else {
         (*last)->ready_next = first->ready_next;
     }
@@ -124,13 +124,6 @@ restart_ack_timer(struct lp *lp, struct qp *qp)
 
 /* ---- sending -------------------------------------------------------------------------- */
 
-/* The pace in ps a byte x 2^16: 8e12 x 2^16 is below 2^59. */
-static void
-set_pace(struct qp *qp)
-{
-    qp->pace_q16 = (uint64_t)(8 * PS_PER_S << 16) / (uint64_t)qp->rate.rate_bps;
-}
-
 /* Asks the congestion control about a packet of 'wire_bytes' that starts now. */
 static void
 pace(struct qp *qp, int64_t now_ps, uint32_t wire_bytes)
@@ -138,10 +131,12 @@ pace(struct qp *qp, int64_t now_ps, uint32_t wire_bytes)
     const struct nic_config *config = qp->nic->config;
     int64_t before_bps = qp->rate.rate_bps;
 
-    config->cc->on_send(qp->cc_state, config->cc_params, now_ps, (int32_t)wire_bytes,
-                        &qp->rate);
+    if (config->cc->on_send) {
+        config->cc->on_send(qp->cc_state, config->cc_params, now_ps, (int32_t)wire_bytes,
+                            &qp->rate);
+    }
     if (qp->rate.rate_bps != before_bps) {
-        set_pace(qp);
+        qp_set_pace(qp);
     }
     qp->next_send_ps = now_ps + (int64_t)(wire_bytes * qp->pace_q16 >> 16);
 }
@@ -185,22 +180,22 @@ make_data(struct lp *lp, struct qp *qp)
         flags |= PACKET_ACK_REQ;
         qp->since_ack_req = 0;
     }
-    *pkt = (struct packet){
-        .tp = {.src_qp = qp->id,
-               .dst_qp = qp->peer,
-               .flow_hash = qp->flow_hash,
-               .psn = (qp->psn_base + (uint32_t)seq) & PSN_MASK,
-               .message = message->id,
-               .message_bytes = (uint32_t)message->bytes},
-        .dst_host = qp->dst_host,
-        .imm = message->imm,
-        .size_bytes = packet_frame_bytes(payload, extra, config->ip_bytes, config->vlan_bytes),
-        .payload_bytes = (uint16_t)payload,
-        .type = PACKET_DATA,
-        .tos = qp->tos,
-        .cls = qp->cls,
-        .flags = flags,
-        .ttl = TTL_FIRST};
+    *pkt = (struct packet){.tp = {.src_qp = qp->id,
+                                  .dst_qp = qp->peer,
+                                  .flow_hash = qp->flow_hash,
+                                  .psn = (qp->psn_base + (uint32_t)seq) & PSN_MASK,
+                                  .message = message->id,
+                                  .message_bytes = (uint32_t)message->bytes},
+                           .dst_nic = qp->dst_nic,
+                           .imm = message->imm,
+                           .size_bytes = packet_frame_bytes(
+                               payload, extra, config->ip_bytes, config->vlan_bytes),
+                           .payload_bytes = (uint16_t)payload,
+                           .type = PACKET_DATA,
+                           .tos = qp->tos,
+                           .cls = qp->cls,
+                           .flags = flags,
+                           .ttl = TTL_FIRST};
     if (seq == qp->snd_una) {
         restart_ack_timer(lp, qp);
     }
@@ -229,7 +224,7 @@ take_answer(struct nic *nic, unsigned cls)
     struct qp *qp = &nic->qps[pkt->tp.src_qp];
 
     if (!out->queue.head) {
-        nic->port->ready &= (uint8_t)~(1u << cls);
+        nic->port->ready &= (uint8_t) ~(1u << cls);
     }
     if (qp->waiting_ack == pkt) {
         qp->waiting_ack = NULL;
@@ -293,7 +288,7 @@ nic_serve(struct lp *lp, struct nic *nic)
             }
             return;
         }
-        open &= (uint8_t)~(1u << cls);
+        open &= (uint8_t) ~(1u << cls);
     }
     if (ready_ps != TIME_NEVER_PS) {
         port_wake_at(lp, port, ready_ps);
@@ -310,8 +305,11 @@ make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
 
     *pkt = (struct packet){
         .ready_ps = lp->now_ps + config->ack_latency_ps,
-        .tp = {.src_qp = qp->id, .dst_qp = qp->peer, .flow_hash = qp->flow_hash, .psn = psn},
-        .dst_host = qp->dst_host,
+        .tp = {.src_qp = qp->id,
+               .dst_qp = qp->peer,
+               .flow_hash = qp->flow_hash,
+               .psn = psn},
+        .dst_nic = qp->dst_nic,
         .size_bytes = config->ack_bytes,
         .type = type,
         .tos = qp->tos & 0xFC, /* answers are Not-ECT: nothing would react to a mark */
@@ -337,7 +335,8 @@ answer(struct lp *lp, struct nic *nic, struct packet *pkt)
     }
     queue_push(&port->out[pkt->cls].queue, pkt);
     port->ready |= (uint8_t)(1u << pkt->cls);
-    if (!port->wake_queued && port_unpaused(port, (uint8_t)(1u << pkt->cls), lp->now_ps)) {
+    if (!port->wake_queued &&
+        port_unpaused(port, (uint8_t)(1u << pkt->cls), lp->now_ps)) {
         port_wake_at(lp, port,
                      port->busy_until_ps > pkt->ready_ps ? port->busy_until_ps
                                                          : pkt->ready_ps);
@@ -357,7 +356,8 @@ send_ack(struct lp *lp, struct qp *qp)
 
     qp->nic->acks_sent++;
     answer(lp, qp->nic, pkt);
-    if (qp->nic->port->out[qp->cls].queue.tail == pkt && qp->nic->port->ready >> qp->cls & 1) {
+    if (qp->nic->port->out[qp->cls].queue.tail == pkt &&
+        qp->nic->port->ready >> qp->cls & 1) {
         qp->waiting_ack = pkt;
     }
 }
@@ -400,7 +400,8 @@ notice_mark(struct lp *lp, struct qp *qp)
 enum { UP_SENT, UP_RECEIVED, UP_RECEIVED_IMM };
 
 static void
-call_up(struct lp *lp, struct qp *qp, unsigned what, uint32_t id, int64_t bytes, uint32_t imm)
+call_up(struct lp *lp, struct qp *qp, unsigned what, uint32_t id, int64_t bytes,
+        uint32_t imm)
 {
     if (what == UP_SENT) {
         qp->user->sent(qp->user_ctx, lp, qp, id);
@@ -441,7 +442,8 @@ up(struct lp *lp, struct qp *qp, unsigned what, uint32_t id, int64_t bytes, uint
 static void
 receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
 {
-    int32_t ahead = psn_diff(pkt->tp.psn, (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
+    int32_t ahead =
+        psn_diff(pkt->tp.psn, (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
 
     if (unlikely(packet_is_marked(pkt))) {
         notice_mark(lp, qp);
@@ -462,8 +464,8 @@ receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
         send_ack(lp, qp);
     }
     if (pkt->flags & PACKET_LAST) {
-        up(lp, qp, pkt->flags & PACKET_IMM ? UP_RECEIVED_IMM : UP_RECEIVED, pkt->tp.message,
-           pkt->tp.message_bytes, pkt->imm);
+        up(lp, qp, pkt->flags & PACKET_IMM ? UP_RECEIVED_IMM : UP_RECEIVED,
+           pkt->tp.message, pkt->tp.message_bytes, pkt->imm);
     }
 }
 
@@ -501,7 +503,7 @@ acknowledge(struct lp *lp, struct qp *qp, int64_t seq)
                                    .acked_bytes = n_pkts * config->mtu_bytes};
 
         config->cc->on_ack(qp->cc_state, config->cc_params, &ack, &qp->rate);
-        set_pace(qp);
+        qp_set_pace(qp);
     }
     while (qp->oldest && qp->oldest->first_seq + qp->oldest->n_pkts <= seq) {
         struct message *message = qp->oldest;
@@ -556,7 +558,7 @@ receive_cnp(struct qp *qp, int64_t now_ps)
 
     qp->cnps_received++;
     config->cc->on_cnp(qp->cc_state, config->cc_params, now_ps, &qp->rate);
-    set_pace(qp);
+    qp_set_pace(qp);
 }
 
 void
@@ -581,7 +583,7 @@ nic_ack_timer(struct lp *lp, struct qp *qp)
     qp->retries++;
     if (config->cc->on_timeout) {
         config->cc->on_timeout(qp->cc_state, config->cc_params, lp->now_ps, &qp->rate);
-        set_pace(qp);
+        qp_set_pace(qp);
     }
     go_back(qp, qp->snd_una);
     restart_ack_timer(lp, qp);

@@ -16,32 +16,32 @@
 
 /* What a NIC does, derived once from its parameters; shared by NICs that do the same. */
 struct nic_config {
-    uint32_t mtu_bytes;     /* InfiniBand MTU: 256, 512, 1024, 2048 or 4096 */
-    uint16_t ip_bytes;      /* IPV4_BYTES or IPV6_BYTES */
-    uint16_t vlan_bytes;    /* 0 or VLAN_BYTES */
+    uint32_t mtu_bytes;            /* InfiniBand MTU: 256, 512, 1024, 2048 or 4096 */
+    uint16_t ip_bytes;             /* IPV4_BYTES or IPV6_BYTES */
+    uint16_t vlan_bytes;           /* 0 or VLAN_BYTES */
     uint16_t ack_bytes, cnp_bytes; /* their frames */
-    uint32_t ack_every;     /* packets an ACK is asked for at the latest; >= 1 */
-    uint32_t max_inflight;  /* packets a QP may have unacknowledged; 0: no limit */
-    int64_t ack_timeout_ps; /* 4.096 us x 2^t; 0: off */
-    uint32_t retry_count;   /* 0 to 7 */
+    uint32_t ack_every;            /* packets an ACK is asked for at the latest; >= 1 */
+    uint32_t max_inflight;         /* packets a QP may have unacknowledged; 0: no limit */
+    int64_t ack_timeout_ps;        /* 4.096 us x 2^t; 0: off */
+    uint32_t retry_count;          /* 0 to 7 */
     int64_t cnp_interval_ps;
     int64_t latency_ps;     /* each way between memory and wire */
     int64_t ack_latency_ps; /* from a packet's last bit to its ACK being ready */
     uint8_t cnp_tos, cnp_cls;
-    bool ecn;               /* data leaves as ECT(0) */
+    bool ecn;                /* data leaves as ECT(0) */
     const struct cc_ops *cc; /* borrowed */
     const void *cc_params;   /* borrowed: cc->params_bytes */
 };
 
 struct nic {
-    struct port *port;   /* borrowed */
-    struct qp *qps;      /* borrowed: all of the network, by dense id */
+    struct port *port;               /* borrowed */
+    struct qp *qps;                  /* borrowed: all of the network, by dense id */
     const struct nic_config *config; /* borrowed */
-    uint8_t ready;       /* bit c: ring[c] is not empty */
+    uint8_t ready;                   /* bit c: ring[c] is not empty */
     struct qp *ring[N_CLASSES]; /* last QP of each ring; its ready_next is the first */
-    struct pipe up;      /* to memory: completions and arrivals with their latency */
+    struct pipe up; /* to memory: completions and arrivals with their latency */
     struct port_sched sched;
-    uint32_t host; /* dense host id */
+    uint32_t host;  /* dense host id */
     uint32_t index; /* among the NICs of the host */
     uint32_t n_qp_errors;
     int64_t acks_sent, naks_sent, cnps_sent;

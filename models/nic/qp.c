@@ -40,6 +40,13 @@ qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has
     nic_activate(lp, qp);
 }
 
+void
+qp_set_pace(struct qp *qp)
+{
+    /* 8e12 x 2^16 is below 2^59; a full frame times the slowest pace (1 Mb/s) below 2^52. */
+    qp->pace_q16 = (uint64_t)(8 * PS_PER_S << 16) / (uint64_t)qp->rate.rate_bps;
+}
+
 int64_t
 qp_rate_bps(struct qp *qp, int64_t now_ps)
 {

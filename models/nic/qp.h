@@ -24,8 +24,8 @@ struct qp_user_ops {
     /* Message 'message' is complete at the sender: its last packet is acknowledged. */
     void (*sent)(void *ctx, struct lp *lp, struct qp *qp, uint32_t message);
     /* Message 'message' of 'bytes' lies in memory here.  'imm' is valid if 'has_imm'. */
-    void (*received)(void *ctx, struct lp *lp, struct qp *qp, uint32_t message, int64_t bytes,
-                     bool has_imm, uint32_t imm);
+    void (*received)(void *ctx, struct lp *lp, struct qp *qp, uint32_t message,
+                     int64_t bytes, bool has_imm, uint32_t imm);
 };
 
 /* A message posted and not yet complete; from the pool. */
@@ -50,13 +50,13 @@ enum qp_place {
 
 struct qp {
     /* Requester. */
-    int64_t snd_nxt;  /* count of the next packet to send */
-    int64_t snd_una;  /* of the oldest one not acknowledged */
-    int64_t snd_end;  /* of all posted */
-    int64_t snd_max;  /* of all ever sent */
-    struct message *cur; /* holds snd_nxt; NULL when all is sent */
+    int64_t snd_nxt;                 /* count of the next packet to send */
+    int64_t snd_una;                 /* of the oldest one not acknowledged */
+    int64_t snd_end;                 /* of all posted */
+    int64_t snd_max;                 /* of all ever sent */
+    struct message *cur;             /* holds snd_nxt; NULL when all is sent */
     struct message *oldest, *newest; /* owned: not complete */
-    int64_t next_send_ps; /* pace: not before */
+    int64_t next_send_ps;            /* pace: not before */
 
     struct qp *ready_next; /* in the ring */
     struct nic *nic;       /* borrowed */
@@ -64,8 +64,8 @@ struct qp {
     uint64_t pace_q16; /* ps a byte at the present rate, times 2^16 */
     uint32_t since_ack_req;
     uint32_t psn_base, psn_base_peer; /* 24 bit */
-    uint32_t id, peer; /* dense ids */
-    uint32_t dst_host;
+    uint32_t id, peer;                /* dense ids */
+    uint32_t dst_nic;
     uint32_t flow_hash;
     uint8_t place; /* enum qp_place */
     uint8_t cls, tos;
@@ -86,8 +86,8 @@ struct qp {
 
     const struct qp_user_ops *user; /* borrowed */
     void *user_ctx;                 /* borrowed */
-    int64_t retransmitted; /* packets */
-    int64_t payload_sent;  /* first transmissions only */
+    int64_t retransmitted;          /* packets */
+    int64_t payload_sent;           /* first transmissions only */
     int64_t payload_received;
     uint32_t timeouts, naks_received, cnps_received;
     uint32_t cnps_sent;
@@ -99,6 +99,9 @@ static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
  * With 'has_imm' the last packet carries 'imm'. */
 void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
                    uint32_t imm);
+
+/* Takes over a changed rate. */
+void qp_set_pace(struct qp *qp);
 
 /* The congestion control's rate at 'now_ps', bps. */
 int64_t qp_rate_bps(struct qp *qp, int64_t now_ps);

@@ -12,10 +12,10 @@
 #include "sim/units.h"
 
 enum probe_kind {
-    PROBE_PAUSE,  /* a pause that has ended: a = start ps, b = causing egress port */
-    PROBE_QUEUE,  /* sample of a port's class: a = queue bytes, b = bytes sent since the last
+    PROBE_PAUSE, /* a pause that has ended: a = start ps, b = causing egress port */
+    PROBE_QUEUE, /* sample of a port's class: a = queue bytes, b = bytes sent since the last
                      one, c = bit 0: paused */
-    PROBE_RATE,   /* sample of a QP: a = rate bps, b = packets unacknowledged */
+    PROBE_RATE, /* sample of a QP: a = rate bps, b = packets unacknowledged */
 };
 
 struct probe_record {

@@ -22,9 +22,9 @@ struct buffer {
     int64_t shared_used;
     int64_t alpha_q16;      /* 0 to 64 x 2^16 */
     int64_t reserved_bytes; /* of each lossless account */
-    int64_t xon_bytes;      /* >= 0: resume at or below so much shared use; -1: see next */
+    int64_t xon_bytes; /* >= 0: resume at or below so much shared use; -1: see next */
     int64_t xon_offset_bytes; /* resume at or below the threshold minus this */
-    int64_t max_used;       /* largest shared_used seen */
+    int64_t max_used;         /* largest shared_used seen */
 };
 
 /* The dynamic threshold: at most 2^40 bytes free x 2^22. */
@@ -44,7 +44,8 @@ buffer_shared_of(const struct in_class *in, int64_t reserved_bytes)
 }
 
 static inline void
-buffer_use__(struct buffer *buffer, struct in_class *in, int64_t reserved_bytes, int64_t bytes)
+buffer_use__(struct buffer *buffer, struct in_class *in, int64_t reserved_bytes,
+             int64_t bytes)
 {
     int64_t before = buffer_shared_of(in, reserved_bytes);
 
@@ -55,7 +56,8 @@ buffer_use__(struct buffer *buffer, struct in_class *in, int64_t reserved_bytes,
 /* Charges 'bytes' to the lossless account 'in'.  False: no room, nothing charged.
  * '*stop' tells whether the peer must be told to stop. */
 static inline bool
-buffer_admit_lossless(struct buffer *buffer, struct in_class *in, int64_t bytes, bool *stop)
+buffer_admit_lossless(struct buffer *buffer, struct in_class *in, int64_t bytes,
+                      bool *stop)
 {
     int64_t shared = buffer_shared_of(in, buffer->reserved_bytes);
     bool fits = in->used_bytes + bytes <= buffer->reserved_bytes ||

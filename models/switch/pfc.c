@@ -9,7 +9,7 @@
 
 #include "models/switch/pfc.h"
 
-#include "models/probe/probe.h"
+#include "models/net_lp.h"
 
 static int64_t
 refresh_ps(const struct port *port)
@@ -26,8 +26,8 @@ arm(struct lp *lp, struct port *port, unsigned cls, int64_t at_ps)
     if (!in->refresh_timer) {
         in->refresh_timer = true;
         lp_at(lp, at_ps,
-              event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls, KIND_PAUSE_REFRESH,
-                        true),
+              event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls,
+                        KIND_PAUSE_REFRESH, true),
               port);
     }
 }
@@ -58,7 +58,7 @@ pfc_resume(struct lp *lp, struct port *port, unsigned cls)
 
     in->xoff = false;
     port_send_pause(lp, port, cls, false);
-    probe_add(lp->user, &record);
+    probe_add(&net_lp(lp)->probe, &record);
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * route.h - next hops of a switch: for each host a set of equal-cost ports.
+ * route.h - next hops of a switch: for each NIC a set of equal-cost ports.
  *
  * A table is immutable; a switch changes to another one by an event of its own.
  * ECMP picks by a hash of the 5-tuple mixed with the switch's seed: two switches with one
@@ -19,18 +19,33 @@ struct route_set {
 };
 
 struct route_table {
-    uint16_t *set_of_host; /* owned: n_hosts entries, ROUTE_NONE: unreachable */
+    uint16_t *set_of_nic;   /* owned: n_nics entries, ROUTE_NONE: unreachable */
     struct route_set *sets; /* owned */
     uint16_t *ports;        /* owned: port indices within the switch */
-    uint32_t n_hosts, n_sets, n_ports, cap_sets, cap_ports;
+    uint32_t n_nics, n_sets, n_ports, cap_sets, cap_ports;
+    uint16_t *index;    /* owned: sets by hash of their ports, for building */
+    uint32_t cap_index; /* a power of 2, at least twice n_sets */
 };
 
-void route_table_init(struct route_table *table, uint32_t n_hosts);
-void route_table_clear(struct route_table *table);
+/* A table that reaches nobody.  Owned by the caller. */
+struct route_table *route_table_new(uint32_t n_nics);
+void route_table_free(struct route_table *table); /* accepts NULL */
 
-/* Says that 'host' is reached by 'ports' (n >= 1, ascending).  Equal sets are shared. */
-void route_table_set(struct route_table *table, uint32_t host, const uint16_t ports[],
+/* Says that 'nic' is reached by 'ports' (n >= 1, ascending).  Equal sets are shared.
+ * Returns false, and changes nothing, when ROUTE_NONE other sets are there already. */
+bool route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
                      uint16_t n);
+
+/* Says that 'nic' is reached as 'other' is. */
+static inline void
+route_table_set_like(struct route_table *table, uint32_t nic, uint32_t other)
+{
+    table->set_of_nic[nic] = table->set_of_nic[other];
+}
+
+/* Ports that lead to 'nic', and '*n' of them; NULL and 0 when there are none. */
+const uint16_t *route_table_get(const struct route_table *table, uint32_t nic,
+                                uint16_t *n);
 
 /* Hash of a 5-tuple, the same for all switches.  Addresses stand for themselves or for
  * host numbers. */
@@ -47,11 +62,12 @@ route_mix(uint32_t x)
     return x ^ (x >> 16);
 }
 
-/* Port index of a packet with 'flow_hash' to 'host', ROUTE_NONE when there is none. */
+/* Port index of a packet with 'flow_hash' to 'nic', ROUTE_NONE when there is none. */
 static inline uint16_t
-route_pick(const struct route_table *table, uint32_t host, uint32_t flow_hash, uint32_t seed)
+route_pick(const struct route_table *table, uint32_t nic, uint32_t flow_hash,
+           uint32_t seed)
 {
-    uint16_t id = table->set_of_host[host];
+    uint16_t id = table->set_of_nic[nic];
 
     if (unlikely(id == ROUTE_NONE)) {
         return ROUTE_NONE;

@@ -42,7 +42,7 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
     struct in_class *in = &from->in[cls];
 
     if (!out->queue.head) {
-        port->ready &= (uint8_t)~(1u << cls);
+        port->ready &= (uint8_t) ~(1u << cls);
     }
     buffer_release(&sw->buffer, in, pkt->size_bytes, lossless);
     if (in->xoff && buffer_may_resume(&sw->buffer, in)) {
@@ -78,7 +78,7 @@ switch_serve(struct lp *lp, struct port *port)
             return;
         }
         ready_ps = head_ps < ready_ps ? head_ps : ready_ps;
-        open &= (uint8_t)~(1u << cls);
+        open &= (uint8_t) ~(1u << cls);
     }
     if (ready_ps != TIME_NEVER_PS) {
         port_wake_at(lp, port, ready_ps);
@@ -102,10 +102,10 @@ enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *o
     struct in_class *account = &in->in[cls];
     struct out_class *oc = &out->out[cls];
     bool stop = false;
-    bool fits = sw->lossless >> cls & 1
-                    ? buffer_admit_lossless(&sw->buffer, account, pkt->size_bytes, &stop)
-                    : buffer_admit_lossy(&sw->buffer, account, pkt->size_bytes,
-                                         oc->queue.bytes);
+    bool fits =
+        sw->lossless >> cls & 1
+            ? buffer_admit_lossless(&sw->buffer, account, pkt->size_bytes, &stop)
+            : buffer_admit_lossy(&sw->buffer, account, pkt->size_bytes, oc->queue.bytes);
 
     if (stop && !account->xoff) {
         pfc_stop(lp, in, cls, out->id);
@@ -125,7 +125,8 @@ enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *o
     out->ready |= (uint8_t)(1u << cls);
     if (!out->wake_queued && port_unpaused(out, (uint8_t)(1u << cls), lp->now_ps)) {
         port_wake_at(lp, out,
-                     out->busy_until_ps > pkt->ready_ps ? out->busy_until_ps : pkt->ready_ps);
+                     out->busy_until_ps > pkt->ready_ps ? out->busy_until_ps
+                                                        : pkt->ready_ps);
     }
 }
 
@@ -176,7 +177,8 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         lose(lp, pkt, &sw->lost_ttl);
         return;
     }
-    uint16_t index = route_pick(sw->routes, pkt->dst_host, pkt->tp.flow_hash, sw->hash_seed);
+    uint16_t index =
+        route_pick(sw->routes, pkt->dst_nic, pkt->tp.flow_hash, sw->hash_seed);
 
     if (unlikely(index == ROUTE_NONE)) {
         lose(lp, pkt, &sw->lost_route);
@@ -239,8 +241,8 @@ switch_port_down(struct lp *lp, struct port *port)
 static void
 broken(const struct fabric_switch *sw, const char *law, int64_t a, int64_t b)
 {
-    fprintf(stderr, "rocesim: bug: %s: %s: %lld is not %lld\n", sw->name, law, (long long)a,
-            (long long)b);
+    fprintf(stderr, "rocesim: bug: %s: %s: %lld is not %lld\n", sw->name, law,
+            (long long)a, (long long)b);
     abort();
 }
 

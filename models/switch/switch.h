@@ -19,7 +19,7 @@
 
 struct fabric_switch {
     /* Read by every packet. */
-    struct port *ports; /* borrowed: the network's, contiguous */
+    struct port *ports;               /* borrowed: the network's, contiguous */
     const struct route_table *routes; /* borrowed */
     int64_t latency_ps;
     uint32_t hash_seed;
@@ -29,9 +29,9 @@ struct fabric_switch {
     struct buffer buffer;
     uint8_t class_of_dscp[64];
 
-    uint32_t id;   /* among the switches */
-    uint32_t node; /* dense node id */
-    char *name;    /* owned */
+    uint32_t id;                  /* among the switches */
+    uint32_t node;                /* dense node id */
+    const char *name;             /* borrowed: the node's */
     int64_t lost_ttl, lost_route; /* packets */
     struct port_sched sched;
 };

@@ -16,18 +16,18 @@ static void
 test_byte_is_whole_at_ethernet_rates(void **state)
 {
     (void)state;
-    assert_int_equal(tx_time_ps(1, INT64_C(10000000000)), 800);
-    assert_int_equal(tx_time_ps(1, INT64_C(100000000000)), 80);
-    assert_int_equal(tx_time_ps(1, INT64_C(400000000000)), 20);
-    assert_int_equal(tx_time_ps(1, INT64_C(1600000000000)), 5);
+    assert_int_equal(sim_tx_time_ps(1, INT64_C(10000000000)), 800);
+    assert_int_equal(sim_tx_time_ps(1, INT64_C(100000000000)), 80);
+    assert_int_equal(sim_tx_time_ps(1, INT64_C(400000000000)), 20);
+    assert_int_equal(sim_tx_time_ps(1, INT64_C(1600000000000)), 5);
 }
 
 static void
 test_other_rates_round_up(void **state)
 {
     (void)state;
-    assert_int_equal(tx_time_ps(1, INT64_C(3000000000)), 2667);
-    assert_int_equal(tx_time_ps(0, INT64_C(3000000000)), 0);
+    assert_int_equal(sim_tx_time_ps(1, INT64_C(3000000000)), 2667);
+    assert_int_equal(sim_tx_time_ps(0, INT64_C(3000000000)), 0);
 }
 
 /* The largest size allowed: 2^20 x 8e12 has 63 bits, the sum with the rate as well. */
@@ -35,8 +35,8 @@ static void
 test_largest_size_does_not_overflow(void **state)
 {
     (void)state;
-    assert_int_equal(tx_time_ps(INT64_C(1) << 20, 1), INT64_C(8388608000000000000));
-    assert_int_equal(tx_time_ps(INT64_C(1) << 20, INT64_C(1600000000000)), 5242880);
+    assert_int_equal(sim_tx_time_ps(INT64_C(1) << 20, 1), INT64_C(8388608000000000000));
+    assert_int_equal(sim_tx_time_ps(INT64_C(1) << 20, INT64_C(1600000000000)), 5242880);
 }
 
 /* Rates at which a byte is no whole number of picoseconds must say so. */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * work.h - who sends what when: the interface of a workload.
+ *
+ * Life of a workload, beside that of its network (models/net.h):
+ *   1. work_new() after net_build() and the routes: checks the parameters against the
+ *      network, asks for connections (net_connect()), pipes and timers.
+ *   2. work_start() after net_start(): sets the users of its QPs, counts its operations
+ *      (net_op_begin()) and sets its first timers.
+ *   3. The run: only events of the process of a host touch the state of that host, so a
+ *      flow's sender part and receiver part are separate records.  Nothing is allocated
+ *      but from the process's pool.
+ *   4. Results are read; work_free().
+ *
+ * One workload = one file gen_NAME.c that defines 'work_NAME_ops', and one line in
+ * work_list.def.
+ */
+#ifndef ROCESIM_WORKLOADS_WORK_H
+#define ROCESIM_WORKLOADS_WORK_H
+
+#include <glib.h>
+
+#include "models/net.h"
+#include "workloads/work_params.h"
+
+#define WORK_ERROR work_error_quark()
+GQuark work_error_quark(void);
+
+enum work_error {
+    WORK_ERROR_HOSTS,       /* a host or rank that cannot be */
+    WORK_ERROR_RANGE,       /* a number that cannot be */
+    WORK_ERROR_UNSUPPORTED, /* known, and not supported yet */
+    WORK_ERROR_TRACE,       /* a trace that cannot be read or played */
+};
+
+/* One message of a flows-like workload.  TIME_NEVER_PS: not (yet) happened. */
+struct flow_result {
+    uint32_t src_host, dst_host;
+    uint32_t connection; /* of the network */
+    int64_t bytes;
+    int64_t start_ps;    /* posted at the sender */
+    int64_t sent_ps;     /* its last byte's ACK processed at the sender */
+    int64_t received_ps; /* its last byte in the receiver's memory */
+};
+
+/* What went over one connection of a collective, both directions apart. */
+struct stream_result {
+    uint32_t src_host, dst_host;
+    uint32_t connection;
+    unsigned side; /* the QP that sends */
+    int64_t n_messages, bytes;
+    int64_t min_ps, max_ps, sum_ps; /* post to completion of its messages */
+};
+
+/* One collective call. */
+struct call_result {
+    const char *op, *algorithm, *protocol; /* borrowed */
+    uint32_t n_ranks;
+    int64_t bytes;     /* the nccl-tests size */
+    int64_t start_ps;  /* first rank's start; TIME_NEVER_PS: not begun */
+    int64_t end_ps;    /* last rank's end; TIME_NEVER_PS: not ended */
+    int64_t bound_ps;  /* bytes through the slowest link crossed over its payload rate */
+    int64_t bus_num, bus_den; /* busbw = algbw x num / den */
+};
+
+struct work_ops {
+    const char *name, *source, *doc;
+    void *(*new)(struct net *net, const struct work_params *params, GError **error);
+    void (*start)(void *state);
+    /* Adds a line for each thing that has not ended, saying what it waits for; at most
+     * 'most' lines, then "... and N more". */
+    void (*unfinished)(const void *state, GPtrArray *lines, uint32_t most);
+    /* Results, borrowed; NULL when the workload has none of the kind. */
+    const struct flow_result *(*flows)(const void *state, uint32_t *n);
+    const struct stream_result *(*streams)(void *state, uint32_t *n);
+    const struct call_result *(*calls)(void *state, uint32_t *n);
+    void (*free)(void *state);
+};
+
+struct work {
+    const struct work_ops *ops;
+    void *state; /* owned */
+};
+
+/* All workloads in the order of work_list.def, ending with NULL. */
+extern const struct work_ops *const work_list[];
+
+const struct work_ops *work_find(const char *name);
+
+/* A workload of params->type on 'net', NULL on error. */
+struct work *work_new(struct net *net, const struct work_params *params, GError **error);
+void work_start(struct work *work);
+void work_free(struct work *work); /* accepts NULL */
+
+#endif
