@@ -40,6 +40,7 @@ libworkloads_a_SOURCES = \
 	workloads/work.c \
 	workloads/work.h \
 	workloads/work_list.def \
+	workloads/work_params.c \
 	workloads/work_params.h \
 	$(NULL)
 
