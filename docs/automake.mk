@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 dist_doc_DATA = \
+	docs/architecture.md \
 	docs/nccl.md \
 	docs/profiles.md \
 	$(NULL)

@@ -788,7 +788,7 @@ make_processes(struct net *net, uint32_t n_threads)
     for (uint32_t n = 0; n < net->n_nodes; n++) {
         struct net_lp *lp = &net->lps[net->lp_of_node[n]];
 
-        net->sim->lps[net->lp_of_node[n]].weight += net->nodes[n].n_ports;
+        net->sim->lps[net->lp_of_node[n]].weight += predicted_events(net, &net->nodes[n]);
         lp->ports = g_renew(uint32_t, lp->ports, lp->n_ports + net->nodes[n].n_ports);
         for (uint32_t k = 0; k < net->nodes[n].n_ports; k++) {
             lp->ports[lp->n_ports++] = net->nodes[n].first_port + k;
