@@ -10,6 +10,8 @@ libtools_a_SOURCES = \
 	tools/scenario/doc.c \
 	tools/scenario/doc.h \
 	tools/scenario/doc_value.c \
+	tools/scenario/flows_csv.c \
+	tools/scenario/flows_csv.h \
 	tools/scenario/part_devices.c \
 	tools/scenario/part_run.c \
 	tools/scenario/part_topology.c \
