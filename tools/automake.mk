@@ -2,7 +2,6 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
-	tools/cmd_new.c \
 	tools/data.c \
 	tools/data.h \
 	tools/scenario/bind.c \

@@ -79,6 +79,23 @@ read_name(struct scenario *s, const struct doc_at *root, GError **error)
     return TRUE;
 }
 
+/* `source`: where the scenario comes from; kept for the reader of the results. */
+static gboolean
+read_source(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at at = doc_key(root, "source");
+    const char *text;
+
+    if (at.json == NULL) {
+        return TRUE;
+    }
+    if (!doc_text(&at, &text, error)) {
+        return FALSE;
+    }
+    s->source = g_strdup(text);
+    return TRUE;
+}
+
 static gboolean
 read_all(struct scenario *s, const struct doc_at *root, GError **error)
 {
@@ -91,7 +108,7 @@ read_all(struct scenario *s, const struct doc_at *root, GError **error)
 
     param_set_defaults(scenario_root_table, s);
     return doc_check_object(root, keys, scenario_root_table, error) &&
-           read_name(s, root, error) &&
+           read_name(s, root, error) && read_source(s, root, error) &&
            doc_params(root, scenario_root_table, s, NULL, error) &&
            part_topology_read(s, root, error) && part_traffic_read(s, root, error) &&
            part_nccl_read(s, root, error) && part_devices_read(s, root, error) &&
@@ -154,6 +171,7 @@ scenario_free(struct scenario *s)
     part_topology_clear(s);
     g_ptr_array_unref(s->warnings);
     g_free(s->name);
+    g_free(s->source);
     g_free(s->file);
     g_free(s);
 }
@@ -164,6 +182,9 @@ scenario_to_json(const struct scenario *s)
     json_t *root = json_object();
 
     json_object_set_new(root, "name", json_string(s->name));
+    if (s->source != NULL) {
+        json_object_set_new(root, "source", json_string(s->source));
+    }
     doc_put_params(root, scenario_root_table, s, part_all_keys(scenario_root_table));
     part_topology_write(s, root);
     part_devices_write(s, root);

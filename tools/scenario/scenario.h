@@ -156,6 +156,7 @@ struct scenario_band {
 struct scenario {
     char *file;      /* owned; for messages */
     char *name;      /* owned */
+    char *source;    /* owned; where it comes from; NULL: not said */
     int64_t seed;    /* >= 0 */
     int64_t stop_ps; /* PARAM_SPECIAL: none */
 
