@@ -6,6 +6,10 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/known.c \
+	tests/support/known.h \
+	tests/support/rig.c \
+	tests/support/rig.h \
 	$(NULL)
 
 # ---- make check: about a minute ---------------------------------------------------------
@@ -15,14 +19,20 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_flows \
 	tests/unit/test_param \
+	tests/unit/test_partition \
 	tests/unit/test_profiles \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_route \
+	tests/unit/test_topo \
+	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_ideal \
 	$(NULL)
 
 golden_tests = \
@@ -30,10 +40,12 @@ golden_tests = \
 
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
+	tests/theory/test_ecmp \
 	$(NULL)
 
 check_scripts = \
 	tests/cli/version.sh \
+	tests/self/examples.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
 	tests/self/mutants.sh \
@@ -62,9 +74,11 @@ check_full_scripts = \
 
 # A benchmark is linked as the program is: tests_bench_NAME_LDFLAGS = $(rocesim_LDFLAGS)
 bench_programs = \
+	tests/bench/bench_fabric \
 	$(NULL)
 
 fuzz_targets = \
+	tests/fuzz/fuzz_nccl_log \
 	$(NULL)
 
 validate_scripts = \
@@ -81,7 +95,10 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(validate_scripts) \
 	tests/copy-tree \
+	tests/data/known-answers.json \
 	tests/data/nccl/rules.txt \
+	tests/data/nccl-log \
+	tests/fuzz/corpus \
 	tests/harness \
 	$(mutants) \
 	tests/hello-cc/cc_hello.c \
@@ -109,8 +126,10 @@ EXTRA_PROGRAMS += \
 
 CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES)
 
-# One line for all programs: the default LDADD is theirs, rocesim has its own.
-LDADD += libtests.a $(CMOCKA_LIBS)
+# The default LDADD is that of all programs here; rocesim has its own.  What tests share
+# uses the project, so it stands before it.
+test_libs = libtests.a
+LDADD += $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
 run_tests = $(lint_env) $(srcdir)/tests/harness -s $(srcdir)
@@ -141,6 +160,8 @@ check-full: rocesim $(check_full_tests)
 
 clean-tests:
 	rm -rf tests/log fuzz-build variants
+tests_bench_bench_fabric_LDFLAGS = $(rocesim_LDFLAGS)
+
 # A benchmark prints lines `name value unit'.
 bench: rocesim $(bench_programs)
 	@test -n "$(strip $(bench_programs))" || { echo "no benchmark is listed in tests/automake.mk" >&2; exit 1; }
