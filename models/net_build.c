@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "models/net_params.h"
 #include "models/switch/ecn.h"
 #include "sim/rng.h"
 
@@ -487,9 +488,9 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
 static void
 set_marking(const struct net *net, const struct fabric_switch *sw, struct port *port)
 {
-    const struct ecn_params *ecn = &net->ecn_params[sw->id];
+    const struct ecn_params ecn =
+        net_ecn_at_rate(&net->ecn_params[sw->id], port->rate_bps);
     uint8_t classes = 0;
-    int64_t kmin = ecn->kmin_bytes, kmax = ecn->kmax_bytes;
     g_autofree char *path = g_strdup_printf("%s:%u", sw->name, port->index);
 
     for (uint32_t i = 0; i < net->n_qos; i++) {
@@ -497,11 +498,7 @@ set_marking(const struct net *net, const struct fabric_switch *sw, struct port *
             classes |= (uint8_t)(1u << net->qos[i].cls);
         }
     }
-    if (ecn->at_rate_bps) {
-        kmin = (int64_t)((__int128)kmin * port->rate_bps / ecn->at_rate_bps);
-        kmax = (int64_t)((__int128)kmax * port->rate_bps / ecn->at_rate_bps);
-    }
-    ecn_init(&port->ecn, kmin, kmax, ecn->pmax_q32, classes,
+    ecn_init(&port->ecn, ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax_q32, classes,
              switch_params_of(net, sw->node)->ecn_at_dequeue);
     port->ecn_key = rng_key(net->seed, path, "ecn");
 }
