@@ -41,6 +41,8 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_dcqcn \
+	tests/theory/test_known_ecn \
 	$(NULL)
 
 check_scripts = \
