@@ -41,8 +41,10 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
+	tests/theory/test_known_incast \
 	$(NULL)
 
 check_scripts = \
