@@ -27,6 +27,7 @@ unit_tests = \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_engine \
 	tests/property/prop_ideal \
 	$(NULL)
 
