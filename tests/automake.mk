@@ -28,6 +28,7 @@ unit_tests = \
 
 property_tests = \
 	tests/property/prop_engine \
+	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
 	$(NULL)
 
