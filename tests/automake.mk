@@ -32,6 +32,8 @@ unit_tests = \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_engine \
+	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
 	$(NULL)
 
