@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/job.c \
+	tests/support/job.h \
 	tests/support/rig.c \
 	tests/support/rig.h \
 	$(NULL)
@@ -19,7 +21,9 @@ unit_tests = \
 	tests/unit/test_channels \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
+	tests/unit/test_gen_trace \
 	tests/unit/test_param \
+	tests/unit/test_player \
 	tests/unit/test_profiles \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
