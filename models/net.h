@@ -60,7 +60,8 @@ struct nic_params {
     int64_t jitter_ps;       /* seeded start offset up to it; -1: one full frame */
     int64_t cnp_interval_ps;
     int64_t mtu_bytes, ack_every, max_inflight, ack_timeout, retry_count;
-    int64_t ip; /* 4 or 6 */
+    int64_t qps; /* queue pairs of a pair of hosts, where a workload says nothing */
+    int64_t ip;  /* 4 or 6 */
     bool vlan;
     uint8_t pfc; /* bit c: the NIC obeys pauses of class c */
 };
@@ -76,11 +77,14 @@ struct switch_params {
     uint8_t pfc; /* bit c: the switch pauses its peers for class c and obeys them */
 };
 
-/* Marking thresholds of a port, from a named set or given: 'ecn_of' of net_plan. */
+/* Marking thresholds of a switch's ports, from a named set or given.  A port takes them from
+ * net_ecn_at_rate() (net_params.h). */
 struct ecn_params {
     int64_t kmin_bytes, kmax_bytes, pmax_q32;
-    int64_t
-        at_rate_bps; /* 0: these hold for any rate; else they scale with rate / this */
+    int64_t at_rate_bps;   /* 0: these hold as they are; else kmin and kmax grow with the
+                              port's rate / this */
+    int64_t from_rate_bps; /* of a set by rate: the slowest port this entry is for */
+    const struct ecn_params *faster; /* borrowed: entry for faster ports; NULL: none */
 };
 
 struct link_params {

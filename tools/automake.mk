@@ -2,6 +2,7 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/scenario/scenario.h \
 	$(NULL)
 
 # The program is main alone; all else is in the library, where tests reach it.

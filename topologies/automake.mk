@@ -2,4 +2,5 @@
 
 noinst_LIBRARIES += libtopologies.a
 libtopologies_a_SOURCES = \
+	topologies/topo.h \
 	$(NULL)
