@@ -8,6 +8,7 @@
 #include "models/net.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "models/switch/ecn.h"
 #include "sim/rng.h"
@@ -38,13 +39,20 @@ grow(void *p, uint32_t n, uint32_t *cap, size_t size)
     return g_realloc_n(p, *cap, size);
 }
 
-/* Zeroed, on cache lines. */
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+/* Zeroed, on cache lines; large arrays on huge pages where the system has them. */
 static void *
 alloc_lines(size_t n, size_t size)
 {
     size_t bytes = (n * size + 63) / 64 * 64;
-    void *p = g_aligned_alloc0(bytes ? bytes : 64, 1, 64);
+    size_t align = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : 64;
+    void *p = g_aligned_alloc(bytes ? bytes : 64, 1, align);
 
+    if (align == HUGE_PAGE_BYTES) {
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
+    }
+    memset(p, 0, bytes);
     return p;
 }
 
