@@ -93,19 +93,11 @@ struct scenario_link_override {
     struct scenario_link link;
 };
 
-enum scenario_fault_kind {
-    FAULT_DOWN,
-    FAULT_UP,
-    FAULT_RATE,
-    FAULT_ERROR_RATE,
-    FAULT_DROP
-};
-
 /* `faults`, as written. */
 struct scenario_fault {
     int64_t at_ps;
     char *link;        /* owned */
-    int32_t kind;      /* enum scenario_fault_kind */
+    int32_t kind;      /* enum fault_kind */
     int64_t rate_bps;  /* FAULT_RATE */
     int64_t error_e18; /* FAULT_ERROR_RATE */
     GArray *packets;   /* owned: uint64_t, ascending, 1-based; FAULT_DROP */
@@ -114,7 +106,7 @@ struct scenario_fault {
 /* One fault, resolved: what scenario_bind_faults() makes. */
 struct bound_fault {
     uint32_t index; /* in `faults` */
-    enum scenario_fault_kind kind;
+    enum fault_kind kind;
     int64_t at_ps;
     uint32_t link; /* dense id */
     unsigned
