@@ -291,6 +291,40 @@ const struct param switch_param_table[] = {
     {.name = NULL},
 };
 
+#define ECN(field) .offset = offsetof(struct ecn_params, field)
+#define LAB_SOURCE "ecn-sets.json, set lab: per 100 Gb/s, a quarter of HPCC's thresholds"
+
+const struct param ecn_param_table[] = {
+    {.name = "kmin",
+     .kind = PARAM_SIZE,
+     ECN(kmin_bytes),
+     .unit = "KB",
+     .def = 100000,
+     .min = 0,
+     .max = BUFFER_MAX_BYTES,
+     .source = LAB_SOURCE,
+     .doc = "a packet that finds no more than this queued is not marked"},
+    {.name = "kmax",
+     .kind = PARAM_SIZE,
+     ECN(kmax_bytes),
+     .unit = "KB",
+     .def = 400000,
+     .min = 0,
+     .max = BUFFER_MAX_BYTES,
+     .source = LAB_SOURCE,
+     .doc = "a packet that finds more than this queued is always marked"},
+    {.name = "pmax",
+     .kind = PARAM_FRACTION,
+     ECN(pmax_q32),
+     .unit = "",
+     .def = PARAM_Q32(1, 5),
+     .min = 0,
+     .max = PARAM_ONE,
+     .source = LAB_SOURCE,
+     .doc = "probability of a mark at kmax; it grows from 0 at kmin in a straight line"},
+    {.name = NULL},
+};
+
 struct ecn_params
 net_ecn_at_rate(const struct ecn_params *set, int64_t rate_bps)
 {

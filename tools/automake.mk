@@ -2,7 +2,26 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/cmd_new.c \
+	tools/data.c \
+	tools/data.h \
+	tools/scenario/bind.c \
+	tools/scenario/bind_work.c \
+	tools/scenario/doc.c \
+	tools/scenario/doc.h \
+	tools/scenario/doc_value.c \
+	tools/scenario/part_devices.c \
+	tools/scenario/part_run.c \
+	tools/scenario/part_topology.c \
+	tools/scenario/part_traffic.c \
+	tools/scenario/part_work.c \
+	tools/scenario/parts.h \
+	tools/scenario/profile.c \
+	tools/scenario/profile.h \
+	tools/scenario/scenario.c \
 	tools/scenario/scenario.h \
+	tools/scenario/units.c \
+	tools/scenario/units.h \
 	$(NULL)
 
 # The program is main alone; all else is in the library, where tests reach it.

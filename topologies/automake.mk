@@ -2,5 +2,10 @@
 
 noinst_LIBRARIES += libtopologies.a
 libtopologies_a_SOURCES = \
+	topologies/topo.c \
 	topologies/topo.h \
+	topologies/topo_graph.c \
+	topologies/topo_leafspine.c \
+	topologies/topo_list.def \
+	topologies/topo_star.c \
 	$(NULL)

@@ -44,6 +44,9 @@ enum topo_error {
 #define TOPO_MAX_ROUTES INT64_C(500000000)
 #define TOPO_MAX_TIERS 8
 
+/* Fastest link, 47 bits: the links of a node add up to less than 2^63. */
+#define TOPO_MAX_RATE_BPS INT64_C(100000000000000)
+
 /* A value of a parameter that was not given. */
 #define TOPO_UNSET PARAM_SPECIAL
 
@@ -115,15 +118,16 @@ struct topo_leafspine {
  * links of shortest paths (fewest links), parallel links each for itself, ports ascending.
  * Hosts do not forward.  'link_down' (by link; may be NULL): links that are not there.
  *
- * A destination is a NIC: the dense id that net_build() gives it, by host and then by port.
- * Fills 'tables' (one for each switch, all owned by the caller: route_table_clear(), then
- * free()).  A NIC that cannot be reached has ROUTE_NONE.  Needs the nodes and links of 'net'
- * only.  O(switches with hosts x links between switches + switches x NICs). */
+ * A NIC is its dense id, by host and then by port, and a port its number within its node,
+ * both as net_build() deals them; what is needed of 'net' are nodes and links only.
+ * Fills 'tables' (one for each switch, all owned by the caller).  A NIC that cannot be
+ * reached has ROUTE_NONE.  O(switches with hosts x links between switches + switches x NICs).
+ * An error leaves nothing in 'tables'. */
 gboolean topo_route_tables(const struct net *net, const bool link_down[],
                            struct route_table *tables[], GError **error);
 
-/* The same, given to the switches by net_set_routes().  Without 'link_down' two hosts with no
- * path between any of their NICs are an error that names both. */
+/* The same, given to the switches by net_set_routes(), after net_build().  Without
+ * 'link_down' topo_check_connected() goes first. */
 gboolean topo_routes(struct net *net, const bool link_down[], GError **error);
 
 /* Is there a path between any NIC of each two hosts?  Else an error that names both. */
@@ -149,5 +153,27 @@ struct topo_counts {
 
 /* Counts what 'net' holds. */
 void topo_describe(const struct net *net, struct topo_counts *counts);
+
+/* For topologies: is 'rate_bps' of the link 'path' ("topology.host_link") a rate, and
+ * nics_per_host a number of NICs? */
+gboolean topo_check_rate__(const char *path, int64_t rate_bps, GError **error);
+gboolean topo_check_nics__(const struct topo_input *input, GError **error);
+
+/* Greatest common divisor of two numbers >= 0, not both 0. */
+__int128 topo_gcd__(__int128 a, __int128 b);
+
+/* Text of a whole number of 127 bits, of a rate ("100Gbps"). */
+enum { TOPO_TEXT_BYTES = 48 };
+const char *topo_wide_text__(char text[TOPO_TEXT_BYTES], __int128 value);
+const char *topo_rate_text__(char text[TOPO_TEXT_BYTES], int64_t rate_bps);
+
+/* For topologies: adds host0 to host('hosts' - 1), 'hosts_per_rack' of them to each rack from
+ * rack 0 on; adds 'n' switches of 'tier', called 'prefix' and a number, each a rack of its
+ * own from 'first_rack' on; adds 'n' parallel links. */
+void topo_add_hosts__(struct net *net, int64_t hosts, int64_t hosts_per_rack);
+void topo_add_switches__(struct net *net, const char *prefix, int64_t n,
+                         uint32_t first_rack, uint8_t tier);
+void topo_add_links__(struct net *net, uint32_t a, uint32_t b, int64_t n,
+                      const struct link_params *params);
 
 #endif

@@ -7,9 +7,21 @@
 
 #include "models/switch/route.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void *
+alloc(void *p, size_t bytes)
+{
+    p = realloc(p, bytes);
+    if (!p) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    return p;
+}
 
 static void *
 grow(void *p, uint32_t *cap, uint32_t need, size_t size)
@@ -20,27 +32,67 @@ grow(void *p, uint32_t *cap, uint32_t need, size_t size)
     while (*cap < need) {
         *cap = *cap ? *cap * 2 : 16;
     }
-    p = realloc(p, *cap * size);
-    if (!p) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
+    return alloc(p, *cap * size);
+}
+
+static uint32_t
+ports_hash(const uint16_t ports[], uint16_t n)
+{
+    uint32_t h = n;
+
+    for (uint16_t i = 0; i < n; i++) {
+        h = route_mix(h ^ ports[i]) + 0x9e3779b9u;
     }
-    return p;
+    return h;
+}
+
+/* Where the set of 'ports' is in the index, or the empty place where it belongs. */
+static uint32_t
+index_find(const struct route_table *table, const uint16_t ports[], uint16_t n)
+{
+    uint32_t mask = table->cap_index - 1, at = ports_hash(ports, n) & mask;
+
+    for (; table->index[at] != ROUTE_NONE; at = (at + 1) & mask) {
+        const struct route_set *set = &table->sets[table->index[at]];
+
+        if (set->n == n &&
+            memcmp(&table->ports[set->first], ports, n * sizeof *ports) == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+/* Makes room for one more set in the index, which stays at most half full. */
+static void
+index_grow(struct route_table *table)
+{
+    uint32_t cap = 0;
+
+    if (2 * (table->n_sets + 1) <= table->cap_index) {
+        return;
+    }
+    free(table->index);
+    table->index = grow(NULL, &cap, table->cap_index ? 2 * table->cap_index : 16,
+                        sizeof *table->index);
+    memset(table->index, 0xff, cap * sizeof *table->index);
+    table->cap_index = cap;
+    for (uint32_t i = 0; i < table->n_sets; i++) {
+        const struct route_set *set = &table->sets[i];
+
+        table->index[index_find(table, &table->ports[set->first], set->n)] = (uint16_t)i;
+    }
 }
 
 struct route_table *
 route_table_new(uint32_t n_nics)
 {
-    uint32_t cap = 0;
-    struct route_table *table = malloc(sizeof *table);
+    struct route_table *table = alloc(NULL, sizeof *table);
+    size_t bytes = (n_nics ? n_nics : 1) * sizeof *table->set_of_nic;
 
-    if (!table) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
     *table = (struct route_table){.n_nics = n_nics};
-    table->set_of_nic = grow(NULL, &cap, n_nics ? n_nics : 1, sizeof *table->set_of_nic);
-    memset(table->set_of_nic, 0xff, cap * sizeof *table->set_of_nic);
+    table->set_of_nic = alloc(NULL, bytes);
+    memset(table->set_of_nic, 0xff, bytes);
     return table;
 }
 
@@ -51,32 +103,24 @@ route_table_free(struct route_table *table)
         free(table->set_of_nic);
         free(table->sets);
         free(table->ports);
+        free(table->index);
         free(table);
     }
 }
 
-static uint16_t
-set_find(const struct route_table *table, const uint16_t ports[], uint16_t n)
-{
-    /* From the newest: neighbouring NICs mostly share a set. */
-    for (uint32_t i = table->n_sets; i-- > 0;) {
-        const struct route_set *set = &table->sets[i];
-
-        if (set->n == n &&
-            memcmp(&table->ports[set->first], ports, n * sizeof *ports) == 0) {
-            return (uint16_t)i;
-        }
-    }
-    return ROUTE_NONE;
-}
-
-void
+bool
 route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
                 uint16_t n)
 {
-    uint16_t id = set_find(table, ports, n);
+    uint32_t at;
 
-    if (id == ROUTE_NONE) {
+    assert(nic < table->n_nics && n >= 1);
+    index_grow(table);
+    at = index_find(table, ports, n);
+    if (table->index[at] == ROUTE_NONE) {
+        if (table->n_sets == ROUTE_NONE) {
+            return false;
+        }
         table->sets =
             grow(table->sets, &table->cap_sets, table->n_sets + 1, sizeof *table->sets);
         table->ports = grow(table->ports, &table->cap_ports, table->n_ports + n,
@@ -84,9 +128,23 @@ route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
         memcpy(&table->ports[table->n_ports], ports, n * sizeof *ports);
         table->sets[table->n_sets] = (struct route_set){.first = table->n_ports, .n = n};
         table->n_ports += n;
-        id = (uint16_t)table->n_sets++;
+        table->index[at] = (uint16_t)table->n_sets++;
     }
-    table->set_of_nic[nic] = id;
+    table->set_of_nic[nic] = table->index[at];
+    return true;
+}
+
+const uint16_t *
+route_table_get(const struct route_table *table, uint32_t nic, uint16_t *n)
+{
+    uint16_t id = table->set_of_nic[nic];
+
+    if (id == ROUTE_NONE) {
+        *n = 0;
+        return NULL;
+    }
+    *n = table->sets[id].n;
+    return &table->ports[table->sets[id].first];
 }
 
 uint32_t

@@ -23,15 +23,29 @@ struct route_table {
     struct route_set *sets; /* owned */
     uint16_t *ports;        /* owned: port indices within the switch */
     uint32_t n_nics, n_sets, n_ports, cap_sets, cap_ports;
+    uint16_t *index;    /* owned: sets by hash of their ports, for building */
+    uint32_t cap_index; /* a power of 2, at least twice n_sets */
 };
 
 /* A table that reaches nobody.  Owned by the caller. */
 struct route_table *route_table_new(uint32_t n_nics);
 void route_table_free(struct route_table *table); /* accepts NULL */
 
-/* Says that 'nic' is reached by 'ports' (n >= 1, ascending).  Equal sets are shared. */
-void route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
+/* Says that 'nic' is reached by 'ports' (n >= 1, ascending).  Equal sets are shared.
+ * Returns false, and changes nothing, when ROUTE_NONE other sets are there already. */
+bool route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
                      uint16_t n);
+
+/* Says that 'nic' is reached as 'other' is. */
+static inline void
+route_table_set_like(struct route_table *table, uint32_t nic, uint32_t other)
+{
+    table->set_of_nic[nic] = table->set_of_nic[other];
+}
+
+/* Ports that lead to 'nic', and '*n' of them; NULL and 0 when there are none. */
+const uint16_t *route_table_get(const struct route_table *table, uint32_t nic,
+                                uint16_t *n);
 
 /* Hash of a 5-tuple, the same for all switches.  Addresses stand for themselves or for
  * host numbers. */
