@@ -16,7 +16,10 @@ unit_tests = \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
 	tests/unit/test_param \
+	tests/unit/test_partition \
 	tests/unit/test_profiles \
+	tests/unit/test_route \
+	tests/unit/test_topo \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_units \
@@ -30,6 +33,7 @@ golden_tests = \
 
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
+	tests/theory/test_ecmp \
 	$(NULL)
 
 check_scripts = \
