@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/rig.c \
+	tests/support/rig.h \
 	$(NULL)
 
 # ---- make check: about a minute ---------------------------------------------------------
@@ -15,6 +17,7 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_flows \
 	tests/unit/test_param \
 	tests/unit/test_partition \
 	tests/unit/test_profiles \
@@ -113,8 +116,10 @@ EXTRA_PROGRAMS += \
 
 CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LIBRARIES)
 
-# One line for all programs: the default LDADD is theirs, rocesim has its own.
-LDADD += libtests.a $(CMOCKA_LIBS)
+# The default LDADD is that of all programs here; rocesim has its own.  What tests share
+# uses the project, so it stands before it.
+test_libs = libtests.a
+LDADD += $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
 run_tests = $(lint_env) $(srcdir)/tests/harness -s $(srcdir)

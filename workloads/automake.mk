@@ -2,7 +2,14 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/flows.c \
+	workloads/flows.h \
+	workloads/gen_flows.c \
+	workloads/gen_incast.c \
+	workloads/gen_permutation.c \
+	workloads/work.c \
 	workloads/work.h \
+	workloads/work_list.def \
 	workloads/work_params.h \
 	workloads/nccl/channels.c \
 	workloads/nccl/channels.h \
