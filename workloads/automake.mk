@@ -20,9 +20,7 @@ libworkloads_a_SOURCES = \
 	workloads/nccl/ring_plan.h \
 	workloads/nccl/ring_state.c \
 	workloads/nccl/ring_state.h \
-	workloads/work.h \
 	workloads/work_params.c \
-	workloads/work_params.h \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \
