@@ -11,3 +11,9 @@ dist_ccdoc_DATA = \
 	docs/cc/dcqcn.md \
 	docs/cc/none.md \
 	$(NULL)
+
+# One file a trace format.
+tracedocdir = $(docdir)/trace
+dist_tracedoc_DATA = \
+	docs/trace/nccl-log.md \
+	$(NULL)

@@ -20,6 +20,9 @@ sample(struct lp *lp, struct net_lp *here)
     for (uint32_t i = 0; i < here->n_ports; i++) {
         struct port *port = &net->ports[here->ports[i]];
 
+        if (net->sampled && !net->sampled[port->id]) {
+            continue;
+        }
         for (unsigned c = 0; c < N_CLASSES; c++) {
             struct net_seen *seen = &here->seen[i * N_CLASSES + c];
             struct net_seen now = {.tx_bytes = port->out[c].tx_bytes,
@@ -235,7 +238,12 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
     net->stop_ps = stop_ps;
     net->sim->stop_ps = stop_ps;
     net->grace_ps = 2 * longest_pause_ps(net);
-    start_samples(net);
+    for (uint32_t i = 0; i < net->n_lps; i++) {
+        net->lps[i].probe.wanted = watch->sink.on_record ? UINT32_MAX : 0;
+    }
+    if (watch->sink.on_record) {
+        start_samples(net);
+    }
     sim_run(net->sim);
 }
 

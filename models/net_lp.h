@@ -6,6 +6,7 @@
 #define ROCESIM_MODELS_NET_LP_H
 
 #include "models/probe/probe.h"
+#include "sim/hist.h"
 #include "sim/lp.h"
 
 struct net;
@@ -26,6 +27,7 @@ struct net_lp {
     uint32_t *ports;      /* owned: dense ids of the ports here, ascending */
     uint32_t n_ports;
     struct net_seen *seen; /* owned: n_ports x N_CLASSES; NULL without samples */
+    struct hist latency;   /* ps: data packets, first bit sent to last bit received here */
 };
 
 static inline struct net_lp *

@@ -25,6 +25,7 @@ unit_tests = \
 	tests/unit/test_topo \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
 
@@ -41,6 +42,7 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/version.sh \
+	tests/self/examples.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
 	tests/self/mutants.sh \
@@ -72,6 +74,7 @@ bench_programs = \
 	$(NULL)
 
 fuzz_targets = \
+	tests/fuzz/fuzz_nccl_log \
 	$(NULL)
 
 validate_scripts = \
@@ -89,6 +92,8 @@ EXTRA_DIST += \
 	$(validate_scripts) \
 	tests/copy-tree \
 	tests/data/nccl/rules.txt \
+	tests/data/nccl-log \
+	tests/fuzz/corpus \
 	tests/harness \
 	$(mutants) \
 	tests/hello-cc/cc_hello.c \

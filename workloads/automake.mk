@@ -21,7 +21,23 @@ libworkloads_a_SOURCES = \
 	workloads/nccl/ring_state.c \
 	workloads/nccl/ring_state.h \
 	workloads/work_params.c \
+	workloads/trace/nccl_job.c \
+	workloads/trace/nccl_job.h \
+	workloads/trace/nccl_line.c \
+	workloads/trace/nccl_line.h \
+	workloads/trace/read_nccl_log.c \
+	workloads/trace/trace.c \
+	workloads/trace/trace.h \
+	workloads/trace/trace_build.c \
+	workloads/trace/trace_build.h \
+	workloads/trace/trace_build_private.h \
+	workloads/trace/trace_list.def \
+	workloads/trace/trace_merge.c \
+	workloads/trace/trace_place.c \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \
+	workloads/examples/README.md \
+	workloads/examples/gpt2-64ranks-nccl.log \
+	workloads/examples/gpt2-nccl-log.awk \
 	$(NULL)
