@@ -13,6 +13,8 @@ libmodels_a_SOURCES = \
 	models/fault.h \
 	models/host/pipe.c \
 	models/host/pipe.h \
+	models/ideal.c \
+	models/ideal.h \
 	models/net.c \
 	models/net.h \
 	models/net_build.c \

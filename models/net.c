@@ -38,12 +38,16 @@ sample(struct lp *lp, struct net_lp *here)
 
             /* Ports at rest are left out, but their coming to rest is not. */
             now.moving = record.a || record.b || record.c;
+            if (record.a) {
+                port_queue_sample(port, c, record.a);
+            }
             if (now.moving || seen->moving) {
                 probe_add(&here->probe, &record);
             }
             *seen = now;
         }
     }
+    here->n_samples++;
     lp_at(lp, lp->now_ps + net->sample_ps,
           event_key(PHASE_SAMPLE, lp->id, KIND_SAMPLE, true), here);
 }
@@ -72,12 +76,12 @@ handle(struct lp *lp, const struct event *event)
         nic_arrive(lp, &net_lp(lp)->net->ports[source], event->obj);
         break;
     case KIND_WAKE_SWITCH:
-        ((struct port *)event->obj)->wake_queued = false;
-        switch_serve(lp, event->obj);
+        net_lp(lp)->net->ports[source].wake_queued = false;
+        switch_serve(lp, &net_lp(lp)->net->ports[source]);
         break;
     case KIND_WAKE_NIC:
-        ((struct port *)event->obj)->wake_queued = false;
-        nic_serve(lp, ((struct port *)event->obj)->owner);
+        net_lp(lp)->net->ports[source].wake_queued = false;
+        nic_serve(lp, event->obj);
         break;
     case KIND_PACE:
         nic_pace(lp, event->obj);

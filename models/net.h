@@ -97,7 +97,8 @@ struct net_node {
     char *name; /* owned */
     enum node_kind kind;
     uint32_t index;               /* host id or switch id */
-    uint32_t first_port, n_ports; /* from net_build() on */
+    uint32_t first_port, n_ports; /* first_port: from net_build() on */
+    uint32_t last_link;           /* its newest; valid when n_ports > 0 */
     uint32_t rack; /* hint of the topology: nodes of one rack belong together */
     uint8_t tier;  /* 0 host, 1 leaf, 2 spine, 3 core */
 };
@@ -105,7 +106,9 @@ struct net_node {
 struct net_link {
     char *name; /* owned: "leaf0-spine1", parallel ones "...#1", "...#2" */
     uint32_t node[2];
-    uint32_t port[2]; /* dense ids, from net_build() on */
+    uint32_t port[2];   /* dense ids, from net_build() on */
+    uint32_t number;    /* among its parallel links, from 1 */
+    uint32_t before[2]; /* the link added before it at that node, if there was one */
     struct link_params params;
 };
 
@@ -155,10 +158,11 @@ struct net {
     uint32_t n_ports;
     struct nic *nics; /* owned: one for each port of a host, by port order */
     uint32_t n_nics;
-    uint32_t *nic_of_host;          /* owned: first NIC of each host */
-    struct nic_config *nic_configs; /* owned: by host */
-    struct fabric_switch *switches; /* owned */
-    struct route_table **tables;    /* owned: all versions ever set */
+    uint32_t *nic_of_host;             /* owned: first NIC of each host */
+    struct nic_config *nic_configs;    /* owned: by host */
+    struct fabric_switch *switches;    /* owned */
+    struct route_table **tables;       /* owned: all versions ever set */
+    const struct route_table **routes; /* owned: by switch, what it starts with */
     uint32_t n_tables;
 
     struct net_connection *connections; /* owned */

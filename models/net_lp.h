@@ -26,6 +26,7 @@ struct net_lp {
     struct net *net;      /* borrowed */
     uint32_t *ports;      /* owned: dense ids of the ports here, ascending */
     uint32_t n_ports;
+    int64_t n_samples;     /* so far */
     struct net_seen *seen; /* owned: n_ports x N_CLASSES; NULL without samples */
     struct hist latency;   /* ps: data packets, first bit sent to last bit received here */
 };

@@ -197,43 +197,33 @@ port_pick_drr__(struct port *port, uint8_t classes)
 {
     for (;;) {
         unsigned c = port->drr_next;
-        struct out_class *out = &port->out[c];
+        const struct packet *head = port->out[c].queue.head;
+        struct out_turn *turn = &port->turn[c];
 
         if (classes & (1u << c)) {
-            int32_t need =
-                out->queue.head ? out->queue.head->size_bytes : FRAME_MAX_BYTES;
+            int32_t need = head ? head->size_bytes : FRAME_MAX_BYTES;
 
-            if (out->deficit_bytes >= need) {
-                out->deficit_bytes -= need;
+            if (turn->deficit_bytes >= need) {
+                turn->deficit_bytes -= need;
                 return c;
             }
-            out->deficit_bytes += port->sched->quantum_bytes[c];
+            turn->deficit_bytes += port->sched->quantum_bytes[c];
         } else {
-            out->deficit_bytes = 0; /* an idle class saves nothing up */
+            turn->deficit_bytes = 0; /* an idle class saves nothing up */
         }
         port->drr_next = (uint8_t)((c + 1) % N_CLASSES);
     }
 }
 
 void
-port_queue_book(struct port *port, unsigned cls, int64_t now_ps)
+port_queue_sample(struct port *port, unsigned cls, int64_t bytes)
 {
     struct port_stats *stats = &port->stats[cls];
-    int64_t bytes = port->out[cls].queue.bytes;
-    int64_t for_ps = now_ps - stats->queue_since_ps;
 
-    stats->queue_since_ps = now_ps;
-    if (bytes == 0 || for_ps == 0) {
-        return;
-    }
     if (!stats->queue_hist) {
         stats->queue_hist = alloc_zero(1, sizeof *stats->queue_hist);
     }
-    stats->queue_integral += (__int128)bytes * for_ps;
-    hist_add(stats->queue_hist, bytes, for_ps);
-    if (bytes > stats->queue_max_bytes) {
-        stats->queue_max_bytes = bytes;
-    }
+    hist_add(stats->queue_hist, bytes, 1);
 }
 
 static uint64_t
@@ -246,25 +236,25 @@ pause_end_key(const struct port *port, unsigned cls)
 static void
 close_pause(struct port *port, unsigned cls, int64_t at_ps)
 {
-    struct out_class *out = &port->out[cls];
+    struct out_turn *turn = &port->turn[cls];
 
-    if (at_ps > out->pause_until_ps) {
-        at_ps = out->pause_until_ps;
+    if (at_ps > turn->pause_until_ps) {
+        at_ps = turn->pause_until_ps;
     }
-    if (at_ps > out->pause_from_ps) {
-        port->stats[cls].paused_ps += at_ps - out->pause_from_ps;
+    if (at_ps > turn->pause_from_ps) {
+        port->stats[cls].paused_ps += at_ps - turn->pause_from_ps;
     }
-    out->pause_from_ps = 0;
-    out->pause_until_ps = 0;
+    turn->pause_from_ps = 0;
+    turn->pause_until_ps = 0;
     port->paused &= (uint8_t) ~(1u << cls);
 }
 
 int64_t
 port_paused_ps(const struct port *port, unsigned cls, int64_t now_ps)
 {
-    const struct out_class *out = &port->out[cls];
-    int64_t until_ps = now_ps < out->pause_until_ps ? now_ps : out->pause_until_ps;
-    int64_t open_ps = until_ps - out->pause_from_ps;
+    const struct out_turn *turn = &port->turn[cls];
+    int64_t until_ps = now_ps < turn->pause_until_ps ? now_ps : turn->pause_until_ps;
+    int64_t open_ps = until_ps - turn->pause_from_ps;
 
     return port->stats[cls].paused_ps + (open_ps > 0 ? open_ps : 0);
 }
@@ -272,23 +262,23 @@ port_paused_ps(const struct port *port, unsigned cls, int64_t now_ps)
 static void
 extend_pause(struct lp *lp, struct port *port, unsigned cls, uint16_t quanta)
 {
-    struct out_class *out = &port->out[cls];
+    struct out_turn *turn = &port->turn[cls];
     int64_t from_ps = lp->now_ps + port->pause_reaction_ps;
 
-    if (out->pause_until_ps <= lp->now_ps) {
+    if (turn->pause_until_ps <= lp->now_ps) {
         close_pause(port, cls, lp->now_ps);
-        out->pause_from_ps = from_ps;
-    } else if (from_ps < out->pause_from_ps) {
-        out->pause_from_ps = from_ps;
+        turn->pause_from_ps = from_ps;
+    } else if (from_ps < turn->pause_from_ps) {
+        turn->pause_from_ps = from_ps;
     }
-    out->pause_until_ps =
+    turn->pause_until_ps =
         lp->now_ps +
         sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8), port->rate_bps);
     port->paused |= (uint8_t)(1u << cls);
     port->stats[cls].pfc_xoff_rx++;
-    if (!out->pause_timer) {
-        out->pause_timer = true;
-        lp_at(lp, out->pause_until_ps, pause_end_key(port, cls), port);
+    if (!turn->pause_timer) {
+        turn->pause_timer = true;
+        lp_at(lp, turn->pause_until_ps, pause_end_key(port, cls), port);
     }
 }
 
@@ -314,12 +304,12 @@ port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
 void
 port_pause_end(struct lp *lp, struct port *port, unsigned cls)
 {
-    struct out_class *out = &port->out[cls];
+    struct out_turn *turn = &port->turn[cls];
 
-    out->pause_timer = false;
-    if (out->pause_until_ps > lp->now_ps) {
-        out->pause_timer = true;
-        lp_at(lp, out->pause_until_ps, pause_end_key(port, cls), port);
+    turn->pause_timer = false;
+    if (turn->pause_until_ps > lp->now_ps) {
+        turn->pause_timer = true;
+        lp_at(lp, turn->pause_until_ps, pause_end_key(port, cls), port);
     } else if (port->paused & (1u << cls)) {
         close_pause(port, cls, lp->now_ps);
     }

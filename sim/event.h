@@ -150,16 +150,16 @@ event_queue_drop(struct event_queue *queue)
     queue->n--;
 }
 
-/* Brings the objects of the next two events of the current bucket into cache. */
+/* Brings into cache what the events of the bucket after the current one point to; for when
+ * a bucket has just become current. */
 static inline void
 event_queue_prefetch(const struct event_queue *queue)
 {
-    const struct event_bucket *bucket =
-        &queue->ring[queue->current & (EVENT_BUCKETS - 1)];
+    const struct event_bucket *next =
+        &queue->ring[(queue->current + 1) & (EVENT_BUCKETS - 1)];
 
-    if (queue->pos + 1 < bucket->n) {
-        __builtin_prefetch(bucket->events[queue->pos].obj);
-        __builtin_prefetch(bucket->events[queue->pos + 1].obj);
+    for (uint32_t i = 0; i < next->n; i++) {
+        __builtin_prefetch(next->events[i].obj);
     }
 }
 

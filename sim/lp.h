@@ -39,12 +39,14 @@ struct lp_channel {
 };
 
 struct lp {
-    struct pool *pool;    /* borrowed: the thread's */
-    int64_t now_ps;       /* time of the event at work */
-    int64_t sent_min_ps;  /* least time sent in this window */
-    int64_t n_foreground; /* made less done here; the sum over all processes is pending */
-    uint64_t n_events;    /* foreground events done */
-    uint32_t parity;      /* which mailbox of each channel is being written */
+    struct pool *pool;   /* borrowed: the thread's */
+    int64_t now_ps;      /* time of the event at work */
+    int64_t sent_min_ps; /* least time sent in this window */
+    int64_t n_done;      /* events done */
+    /* Of the background; made here, perhaps done elsewhere: only the sums over all
+     * processes mean something. */
+    int64_t n_background_made, n_background_done;
+    uint32_t parity; /* which mailbox of each channel is being written */
     uint32_t id;
     void *user;             /* borrowed: the model's block of this process */
     struct sim *sim;        /* borrowed */
@@ -69,7 +71,7 @@ lp_at(struct lp *lp, int64_t time_ps, uint64_t key, void *obj)
         lp_past__(lp, time_ps);
     }
 #endif
-    lp->n_foreground += !event_is_background(key);
+    lp->n_background_made += event_is_background(key);
     event_queue_push(&lp->queue, (struct event){time_ps, key, obj});
 }
 
@@ -97,7 +99,7 @@ lp_send(struct lp *lp, struct lp_channel *channel, int64_t time_ps, uint64_t key
     } else {
         box->events[box->n++] = (struct event){time_ps, key, item};
     }
-    lp->n_foreground += !event_is_background(key);
+    lp->n_background_made += event_is_background(key);
     if (time_ps < lp->sent_min_ps) {
         lp->sent_min_ps = time_ps;
     }

@@ -204,21 +204,22 @@ sim_start(struct sim *sim, uint32_t n_threads)
 }
 
 static void
-lp_run(struct lp *lp, int64_t until_ps, void (*handle)(struct lp *, const struct event *))
+lp_run(struct lp *lp, int64_t until_ps, const struct sim_ops *ops)
 {
     struct event_queue *queue = &lp->queue;
     const struct event *next;
 
     while ((next = event_queue_peek(queue, until_ps)) != NULL) {
         struct event event = *next;
-        bool counts = !event_is_background(event.key);
 
+        if (queue->pos == 0) {
+            event_queue_prefetch(queue);
+        }
         event_queue_drop(queue);
-        event_queue_prefetch(queue);
         lp->now_ps = event.time_ps;
-        lp->n_foreground -= counts;
-        lp->n_events += counts;
-        handle(lp, &event);
+        lp->n_done++;
+        lp->n_background_done += event_is_background(event.key);
+        ops->handle(lp, &event);
     }
 }
 
@@ -235,7 +236,7 @@ run_window(struct sim *sim, const struct sim_worker *worker, uint32_t parity,
         lp->parity = parity;
         lp->sent_min_ps = TIME_NEVER_PS;
         lp_take_mail(lp);
-        lp_run(lp, until_ps, sim->ops->handle);
+        lp_run(lp, until_ps, sim->ops);
         int64_t next_ps = event_queue_next_ps(&lp->queue);
 
         if (lp->sent_min_ps < next_ps) {
@@ -362,7 +363,12 @@ sim_n_foreground(const struct sim *sim)
     int64_t n = 0;
 
     for (uint32_t i = 0; i < sim->n_lps; i++) {
-        n += sim->lps[i].n_foreground;
+        const struct lp *lp = &sim->lps[i];
+
+        n += (int64_t)lp->queue.n - lp->n_background_made + lp->n_background_done;
+    }
+    for (uint32_t i = 0; i < sim->n_channels; i++) {
+        n += sim->channels[i].box[0].n + sim->channels[i].box[1].n;
     }
     return n;
 }
@@ -370,12 +376,12 @@ sim_n_foreground(const struct sim *sim)
 uint64_t
 sim_n_events(const struct sim *sim)
 {
-    uint64_t n = 0;
+    int64_t n = 0;
 
     for (uint32_t i = 0; i < sim->n_lps; i++) {
-        n += sim->lps[i].n_events;
+        n += sim->lps[i].n_done - sim->lps[i].n_background_done;
     }
-    return n;
+    return (uint64_t)n;
 }
 
 static int64_t

@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/known.c \
+	tests/support/known.h \
 	tests/support/rig.c \
 	tests/support/rig.h \
 	$(NULL)
@@ -25,11 +27,14 @@ unit_tests = \
 	tests/unit/test_topo \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_route \
+	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_ideal \
 	$(NULL)
 
 golden_tests = \
@@ -71,6 +76,7 @@ check_full_scripts = \
 
 # A benchmark is linked as the program is: tests_bench_NAME_LDFLAGS = $(rocesim_LDFLAGS)
 bench_programs = \
+	tests/bench/bench_fabric \
 	$(NULL)
 
 fuzz_targets = \
@@ -91,6 +97,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(validate_scripts) \
 	tests/copy-tree \
+	tests/data/known-answers.json \
 	tests/data/nccl/rules.txt \
 	tests/data/nccl-log \
 	tests/fuzz/corpus \
@@ -155,6 +162,8 @@ check-full: rocesim $(check_full_tests)
 
 clean-tests:
 	rm -rf tests/log fuzz-build variants
+tests_bench_bench_fabric_LDFLAGS = $(rocesim_LDFLAGS)
+
 # A benchmark prints lines `name value unit'.
 bench: rocesim $(bench_programs)
 	@test -n "$(strip $(bench_programs))" || { echo "no benchmark is listed in tests/automake.mk" >&2; exit 1; }

@@ -2,7 +2,6 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
-	tools/cmd_new.c \
 	tools/data.c \
 	tools/data.h \
 	tools/scenario/bind.c \
@@ -10,6 +9,8 @@ libtools_a_SOURCES = \
 	tools/scenario/doc.c \
 	tools/scenario/doc.h \
 	tools/scenario/doc_value.c \
+	tools/scenario/flows_csv.c \
+	tools/scenario/flows_csv.h \
 	tools/scenario/part_devices.c \
 	tools/scenario/part_run.c \
 	tools/scenario/part_topology.c \

@@ -4,23 +4,26 @@ noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
 	workloads/flows.c \
 	workloads/flows.h \
+	workloads/gen_collective.c \
 	workloads/gen_flows.c \
 	workloads/gen_incast.c \
 	workloads/gen_permutation.c \
-	workloads/work.c \
-	workloads/work.h \
-	workloads/work_list.def \
-	workloads/work_params.h \
+	workloads/gen_trace.c \
 	workloads/nccl/channels.c \
 	workloads/nccl/channels.h \
 	workloads/nccl/nccl.h \
+	workloads/nccl/player.c \
+	workloads/nccl/player.h \
+	workloads/nccl/player_bound.c \
+	workloads/nccl/player_build.c \
+	workloads/nccl/player_result.c \
+	workloads/nccl/player_state.h \
 	workloads/nccl/ring.c \
 	workloads/nccl/ring.h \
 	workloads/nccl/ring_plan.c \
 	workloads/nccl/ring_plan.h \
 	workloads/nccl/ring_state.c \
 	workloads/nccl/ring_state.h \
-	workloads/work_params.c \
 	workloads/trace/nccl_job.c \
 	workloads/trace/nccl_job.h \
 	workloads/trace/nccl_line.c \
@@ -34,6 +37,11 @@ libworkloads_a_SOURCES = \
 	workloads/trace/trace_list.def \
 	workloads/trace/trace_merge.c \
 	workloads/trace/trace_place.c \
+	workloads/work.c \
+	workloads/work.h \
+	workloads/work_list.def \
+	workloads/work_params.c \
+	workloads/work_params.h \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \

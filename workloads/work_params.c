@@ -6,7 +6,7 @@
 
 #include "workloads/work_params.h"
 
-#include <stdlib.h>
+#include <glib.h>
 
 #include "sim/units.h"
 
@@ -366,15 +366,15 @@ work_params_free(struct work_params *params)
     if (params == NULL) {
         return;
     }
-    free(params->hosts);
-    free(params->flows);
-    free(params->senders);
-    free(params->rank_host);
-    free(params->rank_gpu);
+    g_free(params->hosts);
+    g_free(params->flows);
+    g_free(params->senders);
+    g_free(params->rank_host);
+    g_free(params->rank_gpu);
     for (char **path = params->paths; path != NULL && *path != NULL; path++) {
-        free(*path);
+        g_free(*path);
     }
-    free(params->paths);
-    free(params->format);
-    free(params);
+    g_free(params->paths);
+    g_free(params->format);
+    g_free(params);
 }

@@ -233,67 +233,86 @@ take_answer(struct nic *nic, unsigned cls)
     return pkt;
 }
 
-/* Sends one frame of class 'cls' now.  False: there was nothing after all; '*ready_ps' is
- * lowered to when an answer of the class will be ready. */
-static bool
-send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t *ready_ps)
+/* Sends one frame of class 'cls' from 'start_ps' on.  Returns its bytes, or 0: there was
+ * nothing after all; '*ready_ps' is lowered to when an answer of the class will be ready. */
+static uint32_t
+send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
+         int64_t *ready_ps)
 {
     struct port *port = nic->port;
     const struct packet *head = port->out[cls].queue.head;
+    struct packet *pkt;
+    struct qp *qp;
+    uint32_t bytes;
 
-    if (head && head->ready_ps <= lp->now_ps) {
-        port_transmit(lp, port, take_answer(nic, cls), lp->now_ps);
-        return true;
+    if (head && head->ready_ps <= start_ps) {
+        pkt = take_answer(nic, cls);
+        bytes = pkt->size_bytes;
+        port_transmit(lp, port, pkt, start_ps);
+        return bytes;
     }
     if (head && head->ready_ps < *ready_ps) {
         *ready_ps = head->ready_ps;
     }
-    struct qp *qp = next_qp(nic, cls);
-
+    qp = next_qp(nic, cls);
     if (!qp) {
-        return false;
+        return 0;
     }
-    struct packet *pkt = make_data(lp, qp);
-
-    pkt->sent_tick = packet_tick(lp->now_ps);
+    pkt = make_data(lp, qp);
+    bytes = pkt->size_bytes;
+    pkt->sent_tick = packet_tick(start_ps);
     if (qp->rate.limited) {
-        pace(qp, lp->now_ps, (uint32_t)pkt->size_bytes + WIRE_EXTRA_BYTES);
+        pace(qp, start_ps, bytes + WIRE_EXTRA_BYTES);
     }
-    port_transmit(lp, port, pkt, lp->now_ps);
+    port_transmit(lp, port, pkt, start_ps);
     place(lp, qp, port->busy_until_ps);
-    return true;
+    return bytes;
+}
+
+/* Sends the frame whose turn it is from 'start_ps' on, where the wire is free.  Returns as
+ * send_one(). */
+static uint32_t
+send_next(struct lp *lp, struct nic *nic, int64_t start_ps, int64_t *ready_ps)
+{
+    struct port *port = nic->port;
+    uint8_t open = port_unpaused(port, port->ready | nic->ready, start_ps);
+
+    while (open) {
+        unsigned cls = port_pick(port, open);
+        uint32_t bytes = send_one(lp, nic, cls, start_ps, ready_ps);
+
+        if (bytes) {
+            return bytes;
+        }
+        open &= (uint8_t) ~(1u << cls);
+    }
+    return 0;
 }
 
 void
 nic_serve(struct lp *lp, struct nic *nic)
 {
     struct port *port = nic->port;
-    uint8_t some = port->ready | nic->ready;
     int64_t ready_ps = TIME_NEVER_PS;
-    uint8_t open;
+    uint32_t bytes;
 
     if (unlikely(port->special & PORT_DOWN)) {
         return;
     }
     if (lp->now_ps < port->busy_until_ps) {
-        if (some) {
-            port_wake_at(lp, port, port->busy_until_ps);
+        if (port->ready | nic->ready) {
+            port_wake_at(lp, port, port->busy_until_ps, nic);
         }
         return;
     }
-    for (open = port_unpaused(port, some, lp->now_ps); open;) {
-        unsigned cls = port_pick(port, open);
-
-        if (send_one(lp, nic, cls, &ready_ps)) {
-            if (port_unpaused(port, port->ready | nic->ready, lp->now_ps)) {
-                port_wake_at(lp, port, port->busy_until_ps);
-            }
-            return;
-        }
-        open &= (uint8_t) ~(1u << cls);
+    bytes = send_next(lp, nic, lp->now_ps, &ready_ps);
+    if (bytes && bytes <= PORT_SHORT_BYTES) {
+        send_next(lp, nic, port->busy_until_ps, &ready_ps);
     }
-    if (ready_ps != TIME_NEVER_PS) {
-        port_wake_at(lp, port, ready_ps);
+    if (port_unpaused(port, port->ready | nic->ready, lp->now_ps)) {
+        port_wake_at(lp, port,
+                     bytes || ready_ps == TIME_NEVER_PS ? port->busy_until_ps : ready_ps,
+                     nic);
     }
 }
 
@@ -341,7 +360,8 @@ answer(struct lp *lp, struct nic *nic, struct packet *pkt)
         port_unpaused(port, (uint8_t)(1u << pkt->cls), lp->now_ps)) {
         port_wake_at(lp, port,
                      port->busy_until_ps > pkt->ready_ps ? port->busy_until_ps
-                                                         : pkt->ready_ps);
+                                                         : pkt->ready_ps,
+                     nic);
     }
 }
 
@@ -350,8 +370,10 @@ send_ack(struct lp *lp, struct qp *qp)
 {
     uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt - 1) & PSN_MASK;
 
-    if (qp->waiting_ack) {
-        qp->waiting_ack->tp.psn = psn; /* one ACK for the newest request */
+    /* One ACK for the newest request, where the wire holds it up.  One that is not ready yet
+     * would answer this request before its time. */
+    if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
+        qp->waiting_ack->tp.psn = psn;
         return;
     }
     struct packet *pkt = make_answer(lp, qp, PACKET_ACK, psn);
@@ -642,8 +664,8 @@ nic_port_down(struct lp *lp, struct port *port)
             port->stats[cls].lost_down++;
             pool_put(lp->pool, take_answer(nic, cls));
         }
-        port->out[cls].pause_from_ps = 0;
-        port->out[cls].pause_until_ps = 0;
+        port->turn[cls].pause_from_ps = 0;
+        port->turn[cls].pause_until_ps = 0;
     }
     port->paused = 0;
 }

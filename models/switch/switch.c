@@ -38,7 +38,7 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
         mark(port, out->queue.head, out->queue.bytes);
     }
     struct packet *pkt = queue_pop(&out->queue);
-    struct port *from = &sw->ports[pkt->in_port];
+    struct port *from = &sw->all_ports[pkt->in_port];
     struct in_class *in = &from->in[cls];
 
     if (!out->queue.head) {
@@ -51,37 +51,53 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
     return pkt;
 }
 
-void
-switch_serve(struct lp *lp, struct port *port)
+/* Sends the frame whose turn it is from 'start_ps' on, where the wire is free.  Returns its
+ * bytes, or 0: none is ready; '*ready_ps' is lowered to when one will be. */
+static uint32_t
+send_next(struct lp *lp, struct port *port, int64_t start_ps, int64_t *ready_ps)
 {
     struct fabric_switch *sw = port->owner;
-    int64_t now_ps = lp->now_ps;
-    int64_t ready_ps = TIME_NEVER_PS;
-    uint8_t open;
+    uint8_t open = port_unpaused(port, port->ready, start_ps);
 
-    if (now_ps < port->busy_until_ps) {
-        if (port->ready) {
-            port_wake_at(lp, port, port->busy_until_ps);
-        }
-        return;
-    }
-    open = port_unpaused(port, port->ready, now_ps);
     while (open) {
         unsigned cls = port_pick(port, open);
         int64_t head_ps = port->out[cls].queue.head->ready_ps;
 
-        if (head_ps <= now_ps) {
-            port_transmit(lp, port, dequeue(lp, sw, port, cls), now_ps);
-            if (port_unpaused(port, port->ready, now_ps)) {
-                port_wake_at(lp, port, port->busy_until_ps);
-            }
-            return;
+        if (head_ps <= start_ps) {
+            struct packet *pkt = dequeue(lp, sw, port, cls);
+            uint32_t bytes = pkt->size_bytes;
+
+            port_transmit(lp, port, pkt, start_ps);
+            return bytes;
         }
-        ready_ps = head_ps < ready_ps ? head_ps : ready_ps;
+        *ready_ps = head_ps < *ready_ps ? head_ps : *ready_ps;
         open &= (uint8_t) ~(1u << cls);
     }
-    if (ready_ps != TIME_NEVER_PS) {
-        port_wake_at(lp, port, ready_ps);
+    return 0;
+}
+
+void
+switch_serve(struct lp *lp, struct port *port)
+{
+    int64_t ready_ps = TIME_NEVER_PS;
+    uint32_t bytes;
+    uint8_t left;
+
+    if (lp->now_ps < port->busy_until_ps) {
+        if (port->ready) {
+            port_wake_at(lp, port, port->busy_until_ps, NULL);
+        }
+        return;
+    }
+    bytes = send_next(lp, port, lp->now_ps, &ready_ps);
+    if (bytes && bytes <= PORT_SHORT_BYTES) {
+        send_next(lp, port, port->busy_until_ps, &ready_ps);
+    }
+    left = port_unpaused(port, port->ready, lp->now_ps);
+    if (left) {
+        port_wake_at(lp, port,
+                     bytes || ready_ps == TIME_NEVER_PS ? port->busy_until_ps : ready_ps,
+                     port->out[__builtin_ctz(left)].queue.head);
     }
 }
 
@@ -91,6 +107,21 @@ drop_for_buffer(struct lp *lp, struct port *in, struct packet *pkt)
     in->stats[pkt->cls].drops++;
     in->stats[pkt->cls].drop_bytes += pkt->size_bytes;
     pool_put(lp->pool, pkt);
+}
+
+/* 'pkt' will leave by 'out' after what waits there. */
+static void
+note_line(struct port *out, const struct packet *pkt)
+{
+    int64_t from_ps = out->line_ps;
+
+    if (out->busy_until_ps > from_ps) {
+        from_ps = out->busy_until_ps;
+    }
+    if (pkt->ready_ps > from_ps) {
+        from_ps = pkt->ready_ps;
+    }
+    out->line_ps = from_ps + port_bytes_ps(out, pkt->size_bytes + WIRE_EXTRA_BYTES);
 }
 
 /* Charges 'pkt' and lets it wait at 'out', or drops it. */
@@ -120,13 +151,16 @@ enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *o
     if (!out->ecn.at_dequeue) {
         mark(out, pkt, oc->queue.bytes);
     }
+    if (sw->cuts_through) {
+        note_line(out, pkt);
+    }
     port_queue_book(out, cls, lp->now_ps);
     queue_push(&oc->queue, pkt);
     out->ready |= (uint8_t)(1u << cls);
     if (!out->wake_queued && port_unpaused(out, (uint8_t)(1u << cls), lp->now_ps)) {
-        port_wake_at(lp, out,
-                     out->busy_until_ps > pkt->ready_ps ? out->busy_until_ps
-                                                        : pkt->ready_ps);
+        port_wake_at(
+            lp, out,
+            out->busy_until_ps > pkt->ready_ps ? out->busy_until_ps : pkt->ready_ps, pkt);
     }
 }
 
@@ -137,16 +171,35 @@ lose(struct lp *lp, struct packet *pkt, int64_t *counter)
     pool_put(lp->pool, pkt);
 }
 
-/* Earliest start of 'pkt' when it may cut through, and when it may not. */
+/* Does a frame at 'out' wait for more than its forwarding latency, so that one of class
+ * 'cls' would stand behind it or beside it? */
+static bool
+is_backlogged(const struct port *out, unsigned cls, int64_t now_ps)
+{
+    for (uint8_t left = out->ready; left; left &= (uint8_t)(left - 1)) {
+        unsigned c = (unsigned)__builtin_ctz(left);
+
+        if (out->out[c].queue.head->ready_ps < now_ps &&
+            (c == cls || !port_is_paused(out, c, now_ps))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Earliest start of 'pkt' when it may cut through, and when it may not: the queue must be
+ * empty and the port idle once it has been forwarded.  Frames that are being forwarded
+ * just now are no queue. */
 static void
 set_ready(const struct fabric_switch *sw, const struct port *in, const struct port *out,
           struct packet *pkt, int64_t now_ps)
 {
-    bool cuts = out->rate_bps == in->rate_bps && !out->ready &&
-                out->busy_until_ps <= now_ps + sw->latency_ps &&
-                !port_is_paused(out, pkt->cls, now_ps + sw->latency_ps);
+    int64_t start_ps = now_ps + sw->latency_ps;
+    bool cuts = out->rate_bps == in->rate_bps && out->busy_until_ps <= start_ps &&
+                out->line_ps <= start_ps && !port_is_paused(out, pkt->cls, start_ps) &&
+                !is_backlogged(out, pkt->cls, now_ps);
 
-    pkt->ready_ps = now_ps + sw->latency_ps;
+    pkt->ready_ps = start_ps;
     if (!cuts && pkt->size_bytes > CUT_THROUGH_BYTES) {
         pkt->ready_ps += port_bytes_ps(in, pkt->size_bytes - CUT_THROUGH_BYTES);
     }
@@ -190,7 +243,7 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         lose(lp, pkt, &out->stats[cls].lost_down);
         return;
     }
-    pkt->in_port = in->index;
+    pkt->in_port = in->id;
     if (sw->cuts_through) {
         set_ready(sw, in, out, pkt, now_ps);
     } else {
@@ -230,12 +283,13 @@ switch_port_down(struct lp *lp, struct port *port)
         while (port->out[cls].queue.head) {
             lose(lp, dequeue(lp, sw, port, cls), &port->stats[cls].lost_down);
         }
-        port->out[cls].pause_from_ps = 0;
-        port->out[cls].pause_until_ps = 0;
+        port->turn[cls].pause_from_ps = 0;
+        port->turn[cls].pause_until_ps = 0;
         /* The peer has forgotten our pause, too. */
         port->in[cls].xoff = false;
     }
     port->paused = 0;
+    port->line_ps = 0;
 }
 
 static void

@@ -7,6 +7,7 @@
 #include "tests/support/rig.h"
 
 #include "models/host/pipe.h"
+#include "topologies/topo.h"
 
 void
 rig_init(struct rig *rig, uint64_t seed)
@@ -124,79 +125,14 @@ rig_leaf_spine(struct rig *rig, uint32_t hosts, uint32_t leaves, uint32_t spines
 
 /* ---- building ------------------------------------------------------------------------- */
 
-/* Links from every node to 'host', hosts in between not counted; UINT32_MAX: no way. */
-static uint32_t *
-distances_to(const struct net *net, uint32_t host)
-{
-    uint32_t *far = g_new(uint32_t, net->n_nodes);
-    bool moved = true;
-
-    for (uint32_t i = 0; i < net->n_nodes; i++) {
-        far[i] = UINT32_MAX;
-    }
-    far[net->node_of_host[host]] = 0;
-    while (moved) {
-        moved = false;
-        for (uint32_t i = 0; i < 2 * net->n_links; i++) {
-            uint32_t a = net->links[i / 2].node[i % 2];
-            uint32_t b = net->links[i / 2].node[1 - i % 2];
-            bool forwards = far[b] == 0 || net->nodes[b].kind == NODE_SWITCH;
-
-            if (forwards && far[b] != UINT32_MAX && far[b] + 1 < far[a]) {
-                far[a] = far[b] + 1;
-                moved = true;
-            }
-        }
-    }
-    return far;
-}
-
-static uint32_t
-node_of_port(const struct net *net, uint32_t port)
-{
-    for (uint32_t i = 0; i < net->n_nodes; i++) {
-        if (port - net->nodes[i].first_port < net->nodes[i].n_ports) {
-            return i;
-        }
-    }
-    g_assert_not_reached();
-}
-
-/* All shortest ways, by the definition of shortest; the topologies have a faster one. */
 static void
 set_routes(struct net *net)
 {
     struct route_table **tables = g_new(struct route_table *, net->n_switches);
+    GError *error = NULL;
 
-    for (uint32_t s = 0; s < net->n_switches; s++) {
-        tables[s] = route_table_new(net->n_nics);
-    }
-    for (uint32_t host = 0; host < net->n_hosts; host++) {
-        g_autofree uint32_t *far = distances_to(net, host);
-
-        for (uint32_t nic = net->nic_of_host[host]; nic < net->nic_of_host[host + 1];
-             nic++) {
-            for (uint32_t s = 0; s < net->n_switches; s++) {
-                const struct net_node *node = &net->nodes[net->node_of_switch[s]];
-                g_autofree uint16_t *ports = g_new(uint16_t, node->n_ports + 1);
-                uint16_t n = 0;
-
-                for (uint32_t p = 0; p < node->n_ports; p++) {
-                    uint32_t peer = net->ports[node->first_port + p].peer;
-                    uint32_t next = node_of_port(net, peer);
-                    bool is_there = next == net->node_of_host[host];
-
-                    if (far[next] != UINT32_MAX &&
-                        far[next] + 1 == far[net->node_of_switch[s]] &&
-                        (!is_there || peer == net->nics[nic].port->id)) {
-                        ports[n++] = (uint16_t)p;
-                    }
-                }
-                if (n) {
-                    route_table_set(tables[s], nic, ports, n);
-                }
-            }
-        }
+    if (!topo_route_tables(net, NULL, tables, &error)) {
+        g_error("%s", error->message);
     }
     for (uint32_t s = 0; s < net->n_switches; s++) {
         net_set_routes(net, s, tables[s]);
@@ -450,8 +386,8 @@ mix_port(uint64_t *hash, const struct port *port, int64_t end_ps)
                                  port->in[c].headroom_bytes,
                                  port->in[c].rx_bytes,
                                  port->in[c].rx_pkts,
-                                 (int64_t)stats->queue_integral,
-                                 stats->queue_max_bytes,
+                                 port->out[c].integral,
+                                 port->out[c].max_bytes,
                                  stats->drops,
                                  stats->lost_error,
                                  stats->lost_on_link,

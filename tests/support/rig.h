@@ -59,7 +59,7 @@ void rig_leaf_spine(struct rig *rig, uint32_t hosts, uint32_t leaves, uint32_t s
  * change single ones; rig_build() does it otherwise. */
 void rig_params(struct rig *rig);
 
-/* net_build() and shortest routes. */
+/* net_build() and all shortest routes. */
 void rig_build(struct rig *rig);
 
 /* Adds a flow of 'bytes' from 'src' to 'dst' on a connection of its own, posted at 'at_ps';

@@ -47,7 +47,7 @@ assert_refused(const char *type, const void *params, const struct topo_input *in
 
     assert_false(ops->resolve(blob, input, &error));
     assert_string_equal(error->message, message);
-    assert_true(g_error_matches(error, TOPO_ERROR, code));
+    assert_true(g_error_matches(error, TOPO_ERROR, (gint)code));
     assert_null(strchr(error->message, '\n'));
     if (ops->params_bytes > 0) {
         assert_memory_equal(blob, params, ops->params_bytes);
@@ -302,17 +302,16 @@ test_leafspine_from_any_sufficient_set(void **state)
 
     (void)state;
     for (int round = 0; round < 200; round++) {
+        struct topo_input input = one_nic;
+        struct topo_leafspine whole = LEAFSPINE(0);
         int64_t parallel = 1 + (int64_t)rng_below(key, n++, 3);
-        struct topo_input input = {
-            .nics_per_host = 1 + (int64_t)rng_below(key, n++, 4),
-            .host_link = {.rate_bps = rates[rng_below(key, n++, 4)]},
-            .fabric_link = {.rate_bps = rates[rng_below(key, n++, 4)]}};
-        struct topo_leafspine whole = {.leaves = 1 + (int64_t)rng_below(key, n++, 20),
-                                       .hosts_per_leaf =
-                                           1 + (int64_t)rng_below(key, n++, 40),
-                                       .spines = 1 + (int64_t)rng_below(key, n++, 20),
-                                       .oversubscription = TOPO_UNSET};
 
+        input.nics_per_host = 1 + (int64_t)rng_below(key, n++, 4);
+        input.host_link.rate_bps = rates[rng_below(key, n++, 4)];
+        input.fabric_link.rate_bps = rates[rng_below(key, n++, 4)];
+        whole.leaves = 1 + (int64_t)rng_below(key, n++, 20);
+        whole.hosts_per_leaf = 1 + (int64_t)rng_below(key, n++, 40);
+        whole.spines = 1 + (int64_t)rng_below(key, n++, 20);
         whole.hosts = whole.leaves * whole.hosts_per_leaf;
         whole.uplinks_per_leaf = whole.spines * parallel;
         whole = resolved(whole, &input);

@@ -7,7 +7,7 @@
  *     struct net *net = scenario_build_net(s, &error);     nodes, links, parameters
  *     net_build(net, ...); topo_routes(net, NULL, ...);
  *     struct work_params *w = scenario_bind_work(s, net, i, &error);   for each workload
- *     GArray *faults = scenario_bind_faults(s, net, &error);
+ *     scenario_bind_faults(s, net, &error);
  *
  * What stands here is what scenario_to_json() writes: loading that again gives the same.
  * Threads, partition and where output goes are no part of it.
@@ -96,25 +96,11 @@ struct scenario_link_override {
 /* `faults`, as written. */
 struct scenario_fault {
     int64_t at_ps;
-    char *link;        /* owned */
-    int32_t kind;      /* enum fault_kind */
-    int64_t rate_bps;  /* FAULT_RATE */
-    int64_t error_e18; /* FAULT_ERROR_RATE */
-    GArray *packets;   /* owned: uint64_t, ascending, 1-based; FAULT_DROP */
-};
-
-/* One fault, resolved: what scenario_bind_faults() makes. */
-struct bound_fault {
-    uint32_t index; /* in `faults` */
-    enum fault_kind kind;
-    int64_t at_ps;
-    uint32_t link; /* dense id */
-    unsigned
-        side; /* end of the link (0, 1) whose name stands first in the scenario: packets that
-                      it sends are counted by FAULT_DROP */
-    int64_t rate_bps;
-    double error_rate;
-    const GArray *packets; /* borrowed from the scenario */
+    char *link;           /* owned */
+    enum fault_kind kind; /* FAULT_DOWN to FAULT_DROP */
+    int64_t rate_bps;     /* FAULT_RATE */
+    int64_t error_e18;    /* FAULT_ERROR_RATE */
+    GArray *packets;      /* owned: uint64_t, ascending, 1-based; FAULT_DROP */
 };
 
 /* Reference to a host of a workload as written: by name, or by position when name is NULL. */
@@ -170,6 +156,7 @@ struct scenario_band {
 struct scenario {
     char *file;      /* owned; for messages */
     char *name;      /* owned */
+    char *source;    /* owned; where it comes from; NULL: not said */
     int64_t seed;    /* >= 0 */
     int64_t stop_ps; /* PARAM_SPECIAL: none */
 
@@ -243,9 +230,10 @@ struct work_params *scenario_bind_work(const struct scenario *scenario,
                                        const struct net *net, uint32_t index,
                                        GError **error);
 
-/* All faults on 'net', in order of the scenario: struct bound_fault.  g_array_unref(). */
-GArray *scenario_bind_faults(const struct scenario *scenario, const struct net *net,
-                             GError **error);
+/* Plans all faults on 'net' (net_add_fault()), in order of the scenario, between net_build()
+ * and net_start(). */
+gboolean scenario_bind_faults(const struct scenario *scenario, struct net *net,
+                              GError **error);
 
 /* Which ports are sampled: bytes by dense port id (after net_build()), 1 where a pattern of
  * output.series matches.  Owned by the caller (g_free); NULL without 'error': all. */
