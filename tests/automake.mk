@@ -19,6 +19,7 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_param \
 	tests/unit/test_partition \

@@ -421,49 +421,87 @@ inside_a_host(void **state)
     job_clear(&job);
 }
 
-/* Two senders to one GPU share its way in; one sender to two GPUs its way out. */
+/* Two rings in opposite directions: each GPU sends to two others and hears from two, and
+ * all that leaves it, or comes to it, shares one way. */
 static void
 pipes_are_shared(void **state)
 {
-    const uint32_t ranks[2][2] = {{0, 1}, {2, 1}}, out[2][2] = {{1, 0}, {1, 2}};
+    const uint32_t ranks[] = {0, 1, 2}, rings[] = {0, 1, 2, 0, 2, 1};
+    int64_t pipe_ps = 2 * 2 * (48 * MIB / 3) * 8 * (PS_PER_S / GBPS) / (450 * 8);
+    GError *error = NULL;
+    struct job job;
+    struct player *player;
+    uint32_t n;
 
     (void)state;
-    for (unsigned way = 0; way < 2; way++) {
-        GError *error = NULL;
-        struct job job;
-        struct player *player;
-        uint32_t n;
+    job_star(&job, 1, 3);
+    player = player_new(job.rig.net, &job.params, job.params.rank_host,
+                        job.params.rank_gpu, 3, &error);
+    assert_non_null(player);
+    player_add_comm(player,
+                    &(struct player_comm_spec){
+                        .n_ranks = 3, .ranks = ranks, .n_channels = 2, .rings = rings});
+    player_add_op(player, &(struct player_op_spec){.bytes = 48 * MIB, .elem_bytes = 1});
+    assert_true(player_build(player, &error));
+    rig_start(&job.rig, PARTITION_ONE, 1);
+    player_start(player);
+    rig_run(&job.rig, TIME_NEVER_PS);
+    assert_int_equal(job.rig.net->end, NET_END_DONE);
+    player_check(player);
+    const struct call_result *call = player_calls(player, &n);
 
-        job_star(&job, 1, 3);
-        player = player_new(job.rig.net, &job.params, job.params.rank_host,
-                            job.params.rank_gpu, 3, &error);
-        assert_non_null(player);
-        for (unsigned c = 0; c < 2; c++) {
-            player_add_comm(player,
-                            &(struct player_comm_spec){.name = "pair",
-                                                       .n_ranks = 2,
-                                                       .n_channels = 1,
-                                                       .ranks = way ? out[c] : ranks[c]});
-            player_add_op(player, &(struct player_op_spec){
-                                      .comm = c, .bytes = 1000000, .elem_bytes = 1});
-        }
-        assert_true(player_build(player, &error));
-        rig_start(&job.rig, PARTITION_ONE, 1);
-        player_start(player);
-        rig_run(&job.rig, TIME_NEVER_PS);
-        assert_int_equal(job.rig.net->end, NET_END_DONE);
-        player_check(player);
-        const struct call_result *calls = player_calls(player, &n);
+    assert_int_equal(n, 1);
+    assert_in_range(call->bound_ps, pipe_ps - 1, pipe_ps + 1);
+    assert_in_range(took_ps(call), call->bound_ps, call->bound_ps * 14 / 10);
+    player_free(player);
+    job_clear(&job);
+}
 
-        /* GPU 1 is in both calls: the other one's second partner begins at once, but what
-         * it sends waits until GPU 1 gives slots back, in the second call. */
-        assert_int_equal(n, 2);
-        assert_int_equal(calls[0].start_ps, 0);
-        assert_int_equal(calls[1].start_ps, 0);
-        assert_true(calls[1].end_ps > calls[0].end_ps);
-        player_free(player);
-        job_clear(&job);
+/* Two communicators over the same ranks, and one over some: a rank does its calls one
+ * after the other in the order of the list, whoever else is in them. */
+static void
+communicators(void **state)
+{
+    const uint32_t all[] = {0, 1, 2, 3}, odd[] = {3, 1};
+    const uint32_t order[] = {0, 1, 2, 1, 0};
+    GError *error = NULL;
+    struct job job;
+    struct player *player;
+    uint32_t n;
+
+    (void)state;
+    job_star(&job, 4, 1);
+    player = player_new(job.rig.net, &job.params, job.params.rank_host,
+                        job.params.rank_gpu, 4, &error);
+    player_add_comm(player, &(struct player_comm_spec){.n_ranks = 4, .ranks = all});
+    player_add_comm(player, &(struct player_comm_spec){.n_ranks = 2, .ranks = odd});
+    player_add_comm(player, &(struct player_comm_spec){.n_ranks = 4, .ranks = all});
+    player_add_comm(player, &(struct player_comm_spec){.n_ranks = 2, .ranks = all});
+    for (unsigned i = 0; i < G_N_ELEMENTS(order); i++) {
+        player_add_op(player, &(struct player_op_spec){
+                                  .comm = order[i], .bytes = MIB, .elem_bytes = 4});
     }
+    assert_true(player_build(player, &error));
+    /* the last one has no operation, and takes no connection */
+    assert_int_equal(job.rig.net->n_connections, 2 * (4 + 2 + 4));
+    rig_start(&job.rig, PARTITION_NODE, 1);
+    player_start(player);
+    rig_run(&job.rig, TIME_NEVER_PS);
+    assert_int_equal(job.rig.net->end, NET_END_DONE);
+    player_check(player);
+    const struct call_result *calls = player_calls(player, &n);
+
+    assert_int_equal(n, 5);
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(calls[i].n_ranks, order[i] == 1 ? 2 : 4);
+        assert_in_range(took_ps(&calls[i]), calls[i].bound_ps, 3 * calls[i].bound_ps);
+    }
+    /* ranks 0 and 2 go to call 2 at once, 1 and 3 do call 1 before */
+    assert_true(calls[2].start_ps < calls[1].end_ps);
+    assert_true(calls[2].end_ps > calls[1].end_ps + calls[2].bound_ps / 2);
+    assert_true(calls[4].end_ps > calls[3].end_ps);
+    player_free(player);
+    job_clear(&job);
 }
 
 /* GPU g of G has NIC g mod n; with more NICs than GPUs several.  A communicator's channels
