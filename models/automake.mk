@@ -25,7 +25,6 @@ libmodels_a_SOURCES = \
 	models/nic/qp.h \
 	models/net_params.c \
 	models/net_params.h \
-	models/net_path.c \
 	models/packet.h \
 	models/port.c \
 	models/port.h \

@@ -229,10 +229,6 @@ void net_set_routes(struct net *net, uint32_t sw, struct route_table *table);
  * port and key are filled in. */
 void net_add_fault(struct net *net, uint32_t link, const struct fault *fault);
 
-/* The same at end 'end' (0, 1) only: what comes in there is lost, what goes out is not. */
-void net_add_fault_at(struct net *net, uint32_t link, unsigned end,
-                      const struct fault *fault);
-
 /* Has 'sw' forward by 'table' (steals it) from 'at_ps' on; likewise. */
 void net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table,
                        int64_t at_ps);
@@ -259,18 +255,6 @@ struct qp *net_qp(const struct net *net, uint32_t index, unsigned side);
 
 /* Step 6.  'stop_ps' TIME_NEVER_PS: none. */
 void net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch);
-
-/* Fills 'ports' with the sending ports, dense ids, that data of side 'side' of connection
- * 'index' passes, the NIC's first, by the routes of now.  Returns their number, 0 when there
- * is no way.  Between steps 5 and 6, or after the run. */
-#define NET_PATH_MAX 16
-uint32_t net_path(const struct net *net, uint32_t index, unsigned side,
-                  uint32_t ports[NET_PATH_MAX]);
-
-/* What a flow of 'bytes' from side 0 of connection 'index' takes alone, from its post to the
- * ACK of its last byte, in one message at line rate with no window; TIME_NEVER_PS when there
- * is no way.  O(hops^2). */
-int64_t net_ideal_fct_ps(const struct net *net, uint32_t index, int64_t bytes);
 
 /* Operations of workloads outstanding; only between windows. */
 int64_t net_n_ops(const struct net *net);

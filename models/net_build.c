@@ -598,22 +598,16 @@ plan(struct net *net, const struct fault *fault)
 }
 
 void
-net_add_fault_at(struct net *net, uint32_t link, unsigned end, const struct fault *fault)
-{
-    struct fault *own = plan(net, fault);
-    g_autofree char *path =
-        g_strdup_printf("%s>%s/%u", net->links[link].name,
-                        net->nodes[net->links[link].node[end]].name, own->id);
-
-    own->port = &net->ports[net->links[link].port[end]];
-    own->key = rng_key(net->seed, path, "loss");
-}
-
-void
 net_add_fault(struct net *net, uint32_t link, const struct fault *fault)
 {
     for (unsigned e = 0; e < 2; e++) {
-        net_add_fault_at(net, link, e, fault);
+        struct fault *own = plan(net, fault);
+        g_autofree char *path =
+            g_strdup_printf("%s>%s/%u", net->links[link].name,
+                            net->nodes[net->links[link].node[e]].name, own->id);
+
+        own->port = &net->ports[net->links[link].port[e]];
+        own->key = rng_key(net->seed, path, "loss");
     }
 }
 

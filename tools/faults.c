@@ -9,33 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-plan_one(struct net *net, const struct bound_fault *bound)
-{
-    struct fault fault = {.kind = bound->kind, .at_ps = bound->at_ps};
-
-    switch (bound->kind) {
-    case FAULT_DOWN:
-    case FAULT_UP:
-    case FAULT_ROUTES:
-        break;
-    case FAULT_RATE:
-        fault.rate_bps = bound->rate_bps;
-        break;
-    case FAULT_ERROR_RATE:
-        fault.error_rate = bound->error_rate;
-        fault.bit_error_rate = net->links[bound->link].params.bit_error_rate;
-        break;
-    case FAULT_DROP:
-        fault.drop = (uint64_t *)(void *)bound->packets->data;
-        fault.n_drop = bound->packets->len;
-        /* Counted and lost where they arrive. */
-        net_add_fault_at(net, bound->link, 1 - bound->side, &fault);
-        return;
-    }
-    net_add_fault(net, bound->link, &fault);
-}
-
 /* Sets of ports, one by one: there is padding between their members. */
 static bool
 is_same_sets(const struct route_table *a, const struct route_table *b)
@@ -80,10 +53,18 @@ plan_routes(struct net *net, const bool link_down[], int64_t at_ps,
     return TRUE;
 }
 
+/* A change of a link. */
+struct change {
+    int64_t at_ps;
+    guint index; /* in `faults` */
+    uint32_t link;
+    bool down;
+};
+
 static int
-compare_times(const void *pa, const void *pb)
+compare_changes(const void *pa, const void *pb)
 {
-    const struct bound_fault *a = pa, *b = pb;
+    const struct change *a = pa, *b = pb;
 
     if (a->at_ps != b->at_ps) {
         return a->at_ps < b->at_ps ? -1 : 1;
@@ -91,51 +72,54 @@ compare_times(const void *pa, const void *pb)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static gboolean
-plan_changes(struct net *net, const GArray *faults, int64_t convergence_ps,
-             GError **error)
+/* Links that go down or come up, in order of time; at one instant in that of the list. */
+static GArray *
+changes_of(const struct scenario *scenario, const struct net *net)
 {
-    g_autofree bool *down = g_new0(bool, net->n_links + 1);
-    g_autofree const struct route_table **newest =
-        g_new0(const struct route_table *, net->n_switches + 1);
-    bool changed = false;
+    GArray *changes = g_array_new(FALSE, FALSE, sizeof(struct change));
 
-    for (uint32_t s = 0; s < net->n_switches; s++) {
-        newest[s] = net->switches[s].routes;
-    }
-    for (guint i = 0; i < faults->len; i++) {
-        const struct bound_fault *fault = &g_array_index(faults, struct bound_fault, i);
-        bool is_last = i + 1 == faults->len || fault[1].at_ps != fault->at_ps;
+    for (guint i = 0; i < scenario->faults->len; i++) {
+        const struct scenario_fault *fault =
+            &g_array_index(scenario->faults, struct scenario_fault, i);
+        struct change change = {.at_ps = fault->at_ps,
+                                .index = i,
+                                .link = net_find_link(net, fault->link),
+                                .down = fault->kind == FAULT_DOWN};
 
         if (fault->kind == FAULT_DOWN || fault->kind == FAULT_UP) {
-            down[fault->link] = fault->kind == FAULT_DOWN;
-            changed = true;
-        }
-        if (is_last && changed) {
-            changed = false;
-            if (!plan_routes(net, down, fault->at_ps + convergence_ps, newest, error)) {
-                return FALSE;
-            }
+            g_array_append_val(changes, change);
         }
     }
-    return TRUE;
+    if (changes->len) {
+        qsort(changes->data, changes->len, sizeof(struct change), compare_changes);
+    }
+    return changes;
 }
 
 gboolean
 faults_plan(const struct scenario *scenario, struct net *net, int64_t convergence_ps,
             GError **error)
 {
-    g_autoptr(GArray) faults = scenario_bind_faults(scenario, net, error);
-
-    if (!faults) {
+    if (!scenario_bind_faults(scenario, net, error)) {
         return FALSE;
     }
-    /* In order of time: what happens at one instant goes by the order of the list. */
-    if (faults->len) {
-        qsort(faults->data, faults->len, sizeof(struct bound_fault), compare_times);
+    g_autoptr(GArray) changes = changes_of(scenario, net);
+    g_autofree bool *down = g_new0(bool, net->n_links + 1);
+    g_autofree const struct route_table **newest =
+        g_new0(const struct route_table *, net->n_switches + 1);
+
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        newest[s] = net->routes[s];
     }
-    for (guint i = 0; i < faults->len; i++) {
-        plan_one(net, &g_array_index(faults, struct bound_fault, i));
+    for (guint i = 0; i < changes->len; i++) {
+        const struct change *change = &g_array_index(changes, struct change, i);
+        bool is_last = i + 1 == changes->len || change[1].at_ps != change->at_ps;
+
+        down[change->link] = change->down;
+        if (is_last &&
+            !plan_routes(net, down, change->at_ps + convergence_ps, newest, error)) {
+            return FALSE;
+        }
     }
-    return plan_changes(net, faults, convergence_ps, error);
+    return TRUE;
 }

@@ -7,6 +7,7 @@
 
 #include <sys/resource.h>
 
+#include "models/ideal.h"
 #include "tools/laws.h"
 #include "tools/run.h"
 #include "tools/utilisation.h"
@@ -69,8 +70,8 @@ path_of(struct paths *paths, uint32_t connection, unsigned side)
 {
     const struct net *net = paths->net;
     uint32_t qp = net->connections[connection].qp[side];
-    uint32_t ports[NET_PATH_MAX];
-    uint32_t n = paths->by_qp[qp] ? 0 : net_path(net, connection, side, ports);
+    uint32_t ports[NET_MAX_HOPS];
+    uint32_t n = paths->by_qp[qp] ? 0 : net_find_path(net, connection, side, ports);
 
     if (n == 0) {
         return paths->by_qp[qp];
@@ -123,7 +124,7 @@ read_flows(const struct run *run, uint32_t w, struct paths *paths)
             .start_ps = from->start_ps,
             .fct_ps = since(from->sent_ps, from->start_ps),
             .rx_done_ps = since(from->received_ps, from->start_ps),
-            .ideal_ps = net_ideal_fct_ps(net, from->connection, from->bytes)};
+            .ideal_ps = net_ideal_fct_ps(net, from->connection, 0, from->bytes)};
 
         for (uint32_t k = 0; k < params->common.qps; k++) {
             flow.retransmitted += net_qp(net, from->connection + k, 0)->retransmitted;

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "models/ideal.h"
+
 struct item {
     int64_t start_ps, end_ps;
     uint32_t connection;
@@ -129,8 +131,8 @@ add_payloads(const struct net *net, struct link_use uses[])
         for (unsigned side = 0; side < 2; side++) {
             const struct qp *qp = net_qp(net, i, side);
             int64_t bytes = net_qp(net, i, 1 - side)->payload_received;
-            uint32_t ports[NET_PATH_MAX];
-            uint32_t n = bytes ? net_path(net, i, side, ports) : 0;
+            uint32_t ports[NET_MAX_HOPS];
+            uint32_t n = bytes ? net_find_path(net, i, side, ports) : 0;
 
             for (uint32_t h = 0; h < n; h++) {
                 uses[ports[h]].payload_ps +=
@@ -145,8 +147,8 @@ add_spans(const struct net *net, const GArray *items, struct link_use uses[])
 {
     for (guint i = 0; i < items->len; i++) {
         const struct item *item = &g_array_index(items, struct item, i);
-        uint32_t ports[NET_PATH_MAX];
-        uint32_t n = net_path(net, item->connection, item->side, ports);
+        uint32_t ports[NET_MAX_HOPS];
+        uint32_t n = net_find_path(net, item->connection, item->side, ports);
 
         for (uint32_t h = 0; h < n; h++) {
             struct link_use *use = &uses[ports[h]];
