@@ -144,7 +144,7 @@ in_flight(const struct net *net)
         n += net->sim->workers[w].pool.n_out;
     }
     for (uint32_t i = 0; i < net->sim->n_channels; i++) {
-        const struct lp_channel *channel = &net->sim->channels[i];
+        const struct lp_channel *channel = net->sim->channels[i];
 
         /* By pointer they are still out of the sender's pool. */
         n += channel->by_value ? channel->box[0].n + channel->box[1].n : 0;
@@ -272,7 +272,7 @@ count_arrivals(const struct net *net, int64_t on_link[])
         event_queue_each(&net->sim->lps[i].queue, count_arrival, on_link);
     }
     for (uint32_t i = 0; i < net->sim->n_channels; i++) {
-        const struct lp_channel *channel = &net->sim->channels[i];
+        const struct lp_channel *channel = net->sim->channels[i];
 
         for (unsigned b = 0; b < 2; b++) {
             for (uint32_t k = 0; k < channel->box[b].n; k++) {
