@@ -20,9 +20,8 @@ sample(struct lp *lp, struct net_lp *here)
     for (uint32_t i = 0; i < here->n_ports; i++) {
         struct port *port = &net->ports[here->ports[i]];
 
-        if (net->sampled && !net->sampled[port->id]) {
-            continue;
-        }
+        bool wanted = !net->sampled || net->sampled[port->id];
+
         for (unsigned c = 0; c < N_CLASSES; c++) {
             struct net_seen *seen = &here->seen[i * N_CLASSES + c];
             struct net_seen now = {.tx_bytes = port->out[c].tx_bytes,
@@ -41,7 +40,7 @@ sample(struct lp *lp, struct net_lp *here)
             if (record.a) {
                 port_queue_sample(port, c, record.a);
             }
-            if (now.moving || seen->moving) {
+            if (wanted && (now.moving || seen->moving)) {
                 probe_add(&here->probe, &record);
             }
             *seen = now;
@@ -245,9 +244,7 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
     for (uint32_t i = 0; i < net->n_lps; i++) {
         net->lps[i].probe.wanted = watch->sink.on_record ? UINT32_MAX : 0;
     }
-    if (watch->sink.on_record) {
-        start_samples(net);
-    }
+    start_samples(net);
     sim_run(net->sim);
 }
 

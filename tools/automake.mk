@@ -2,8 +2,6 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
-	tools/cmd_check.c \
-	tools/cmd_list.c \
 	tools/cmd_plot.c \
 	tools/cmd_run.c \
 	tools/command.c \
@@ -20,8 +18,12 @@ libtools_a_SOURCES = \
 	tools/options.h \
 	tools/progress.c \
 	tools/progress.h \
+	tools/report/gnuplot.c \
+	tools/report/gnuplot.h \
 	tools/report/plot.c \
 	tools/report/plot.h \
+	tools/report/series_read.c \
+	tools/report/series_read.h \
 	tools/results/csv.c \
 	tools/results/csv.h \
 	tools/results/json_out.c \

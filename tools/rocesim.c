@@ -13,7 +13,7 @@
 #include "tools/command.h"
 
 static const struct command *const commands[] = {
-    &command_run, &command_check, &command_list, &command_plot, &command_new, NULL,
+    &command_run, &command_plot, NULL,
 };
 
 /* What later versions will have. */

@@ -231,8 +231,8 @@ read_class(const struct net_node *node, struct port *port, unsigned c, int64_t e
                                 .lost = stats->lost_error + stats->lost_on_link +
                                         stats->lost_down,
                                 .marked = stats->marked,
-                                .queue_max_bytes = stats->queue_max_bytes,
-                                .queue_integral = stats->queue_integral,
+                                .queue_max_bytes = port->out[c].max_bytes,
+                                .queue_integral = (__int128)port->out[c].integral << 10,
                                 .queue = stats->queue_hist,
                                 .xoff_tx = stats->pfc_xoff_tx,
                                 .xon_tx = stats->pfc_xon_tx,
@@ -497,6 +497,7 @@ run_read(struct run *run)
     read_utilisation(run, result);
     laws_check(run, result);
     judge(run, result);
+    result->n_samples = net->sample_ps ? net->lps[0].n_samples : 0;
     result->events = sim_n_events(net->sim);
     result->n_threads = net->sim->n_threads;
     result->n_lps = net->n_lps;

@@ -179,7 +179,7 @@ csv_collectives(const struct run_result *result, FILE *out)
 /* ---- ports ---------------------------------------------------------------------------- */
 
 static void
-put_port(GString *line, const struct result_port *port, int64_t run_ps)
+put_port(GString *line, const struct result_port *port, const struct run_result *result)
 {
     g_autofree char *name = g_strdup_printf("%s:%u", port->node, port->port);
 
@@ -194,10 +194,16 @@ put_port(GString *line, const struct result_port *port, int64_t run_ps)
     put_int(line, port->lost);
     put_int(line, port->marked);
     put_int(line, port->queue_max_bytes);
-    put_quotient(line, port->queue_integral, run_ps);
-    put_int(line, result_queue_percentile(port, 50, run_ps));
-    put_int(line, result_queue_percentile(port, 95, run_ps));
-    put_int(line, result_queue_percentile(port, 99, run_ps));
+    put_quotient(line, port->queue_integral, result->run_ps);
+    for (unsigned i = 0; i < 3; i++) {
+        static const uint32_t percents[] = {50, 95, 99};
+
+        if (result->n_samples) {
+            put_int(line, result_queue_percentile(port, percents[i], result->n_samples));
+        } else {
+            put_nothing(line, 1);
+        }
+    }
     put_int(line, port->xoff_tx);
     put_int(line, port->xon_tx);
     put_int(line, port->xoff_rx);
@@ -216,8 +222,7 @@ csv_ports(const struct run_result *result, FILE *out)
           "pfc_xoff_received,pfc_xon_received,paused_us\n",
           out);
     for (guint i = 0; i < result->ports->len; i++) {
-        put_port(line, &g_array_index(result->ports, struct result_port, i),
-                 result->run_ps);
+        put_port(line, &g_array_index(result->ports, struct result_port, i), result);
         end_line(line, out);
     }
     g_string_free(line, TRUE);

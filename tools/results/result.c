@@ -148,18 +148,16 @@ result_percentiles(const struct run_result *result, struct result_percentiles *p
 }
 
 int64_t
-result_queue_percentile(const struct result_port *port, uint32_t percent, int64_t run_ps)
+result_queue_percentile(const struct result_port *port, uint32_t percent,
+                        int64_t n_samples)
 {
-    /* The histogram holds the time with something queued; the rest is at 0. */
-    if (!port->queue || run_ps <= 0) {
+    if (!port->queue) {
         return 0;
     }
-    __int128 below = (__int128)run_ps * percent / 100 - (run_ps - port->queue->total);
+    /* The histogram holds the samples with something queued; the others are 0. */
+    int64_t rank = (n_samples * percent + 99) / 100 - (n_samples - port->queue->total);
 
-    if (below <= 0) {
-        return 0;
-    }
-    return hist_quantile(port->queue, (int64_t)below);
+    return rank > 0 ? hist_quantile(port->queue, rank) : 0;
 }
 
 void

@@ -53,7 +53,7 @@ struct result_port {
     int64_t drops, drop_bytes, lost, marked;
     int64_t queue_max_bytes;
     __int128 queue_integral;  /* byte x ps */
-    const struct hist *queue; /* borrowed: bytes, by ps; NULL: never any */
+    const struct hist *queue; /* borrowed: bytes at samples that found some; NULL: none */
     int64_t xoff_tx, xon_tx, xoff_rx, xon_rx;
     int64_t paused_ps;
 };
@@ -97,6 +97,7 @@ struct run_result {
     double loop_s, wall_s; /* measured */
     int64_t peak_rss_bytes;
     int64_t series_interval_ps; /* as written; 0: no series */
+    int64_t n_samples;          /* of the queues; 0: none were taken */
 
     GArray *flows;    /* owned: struct result_flow */
     GArray *streams;  /* owned: struct result_stream */
@@ -124,9 +125,9 @@ void result_percentiles(const struct run_result *result, struct result_percentil
 /* Index (0 to n - 1) of the nearest-rank percentile of 'n' (>= 1) sorted values. */
 uint32_t result_rank(uint32_t n, uint32_t percent);
 
-/* Queue of 'port' that was not exceeded in 'percent' of 'run_ps'. */
+/* Queue of 'port' that was not exceeded in 'percent' of 'n_samples' (>= 1). */
 int64_t result_queue_percentile(const struct result_port *port, uint32_t percent,
-                                int64_t run_ps);
+                                int64_t n_samples);
 
 /* algbw in bytes a second times 'num' / 'den', as a quotient of GB/s; den 0: not ended. */
 void result_bandwidth(const struct call_result *call, int64_t num, int64_t den,
