@@ -8,6 +8,8 @@
 libtests_a_SOURCES = \
 	tests/support/known.c \
 	tests/support/known.h \
+	tests/support/job.c \
+	tests/support/job.h \
 	tests/support/rig.c \
 	tests/support/rig.h \
 	$(NULL)
@@ -21,8 +23,10 @@ unit_tests = \
 	tests/unit/test_channels \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
+	tests/unit/test_gen_trace \
 	tests/unit/test_param \
 	tests/unit/test_partition \
+	tests/unit/test_player \
 	tests/unit/test_profiles \
 	tests/unit/test_route \
 	tests/unit/test_topo \
