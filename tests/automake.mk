@@ -41,6 +41,7 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_buffer \
 	tests/theory/test_known_pfc \
 	tests/theory/test_known_transport \
 	tests/theory/test_known_wire \
