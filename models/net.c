@@ -20,6 +20,8 @@ sample(struct lp *lp, struct net_lp *here)
     for (uint32_t i = 0; i < here->n_ports; i++) {
         struct port *port = &net->ports[here->ports[i]];
 
+        bool wanted = !net->sampled || net->sampled[port->id];
+
         for (unsigned c = 0; c < N_CLASSES; c++) {
             struct net_seen *seen = &here->seen[i * N_CLASSES + c];
             struct net_seen now = {.tx_bytes = port->out[c].tx_bytes,
@@ -38,7 +40,7 @@ sample(struct lp *lp, struct net_lp *here)
             if (record.a) {
                 port_queue_sample(port, c, record.a);
             }
-            if (now.moving || seen->moving) {
+            if (wanted && (now.moving || seen->moving)) {
                 probe_add(&here->probe, &record);
             }
             *seen = now;
@@ -239,6 +241,9 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
     net->stop_ps = stop_ps;
     net->sim->stop_ps = stop_ps;
     net->grace_ps = 2 * longest_pause_ps(net);
+    for (uint32_t i = 0; i < net->n_lps; i++) {
+        net->lps[i].probe.wanted = watch->sink.on_record ? UINT32_MAX : 0;
+    }
     start_samples(net);
     sim_run(net->sim);
 }
