@@ -60,6 +60,7 @@ check_scripts = \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
 	tests/self/mutants.sh \
+	tests/self/validation.sh \
 	tools/lint/lint \
 	$(NULL)
 
