@@ -48,7 +48,11 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
+	tests/theory/test_known_dcqcn \
+	tests/theory/test_known_ecn \
+	tests/theory/test_known_incast \
 	tests/theory/test_known_pfc \
 	tests/theory/test_known_transport \
 	tests/theory/test_known_wire \
