@@ -12,7 +12,11 @@
 #include "tools/scenario/doc.h"
 #include "tools/scenario/parts.h"
 
-G_DEFINE_QUARK(rocesim - scenario - error, scenario_error)
+GQuark
+scenario_error_quark(void)
+{
+    return g_quark_from_static_string("rocesim-scenario-error");
+}
 
 /* Digits that a JSON number carries through a double unchanged. */
 enum { DOUBLE_DIGITS = 15 };

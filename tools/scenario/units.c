@@ -9,7 +9,11 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK(rocesim - units - error, units_error)
+GQuark
+units_error_quark(void)
+{
+    return g_quark_from_static_string("rocesim-units-error");
+}
 
 /* A unit and its size in base units. */
 struct unit {
