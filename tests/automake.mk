@@ -48,11 +48,13 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
 	tests/theory/test_known_incast \
+	tests/theory/test_known_paths \
 	tests/theory/test_known_pfc \
 	tests/theory/test_known_transport \
 	tests/theory/test_known_wire \
@@ -71,6 +73,7 @@ check_scripts = \
 # ---- make check-long: under 12 minutes --------------------------------------------------
 
 check_long_tests = \
+	tests/theory/test_known_allreduce_1gib \
 	$(NULL)
 
 check_long_scripts = \
