@@ -19,6 +19,7 @@ unit_tests = \
 	tests/unit/test_channels \
 	tests/unit/test_flows \
 	tests/unit/test_param \
+	tests/unit/test_port \
 	tests/unit/test_profiles \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
