@@ -13,6 +13,7 @@ libtests_a_SOURCES = \
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
+	tests/unit/test_buffer \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
@@ -31,6 +32,7 @@ property_tests = \
 	tests/property/prop_engine \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
+	tests/property/prop_lossless \
 	$(NULL)
 
 golden_tests = \
