@@ -24,6 +24,7 @@ unit_tests = \
 	tests/unit/test_profiles \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_switch \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
