@@ -19,9 +19,11 @@ unit_tests = \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
 	tests/unit/test_flows \
+	tests/unit/test_nic \
 	tests/unit/test_param \
 	tests/unit/test_port \
 	tests/unit/test_profiles \
+	tests/unit/test_qp \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_switch \
