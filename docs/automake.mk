@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 dist_doc_DATA = \
+	docs/architecture.md \
 	docs/nccl.md \
 	docs/profiles.md \
 	$(NULL)
@@ -10,6 +11,14 @@ ccdocdir = $(docdir)/cc
 dist_ccdoc_DATA = \
 	docs/cc/dcqcn.md \
 	docs/cc/none.md \
+	$(NULL)
+
+# One file a topology.
+topodocdir = $(docdir)/topo
+dist_topodoc_DATA = \
+	docs/topo/graph.md \
+	docs/topo/leaf-spine.md \
+	docs/topo/star.md \
 	$(NULL)
 
 # One file a trace format.

@@ -23,6 +23,8 @@ libmodels_a_SOURCES = \
 	models/nic/nic.h \
 	models/nic/qp.c \
 	models/nic/qp.h \
+	models/net_params.c \
+	models/net_params.h \
 	models/packet.h \
 	models/port.c \
 	models/port.h \

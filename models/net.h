@@ -60,7 +60,8 @@ struct nic_params {
     int64_t jitter_ps;       /* seeded start offset up to it; -1: one full frame */
     int64_t cnp_interval_ps;
     int64_t mtu_bytes, ack_every, max_inflight, ack_timeout, retry_count;
-    int64_t ip; /* 4 or 6 */
+    int64_t qps; /* queue pairs of a pair of hosts, where a workload says nothing */
+    int64_t ip;  /* 4 or 6 */
     bool vlan;
     uint8_t pfc; /* bit c: the NIC obeys pauses of class c */
 };
@@ -76,11 +77,14 @@ struct switch_params {
     uint8_t pfc; /* bit c: the switch pauses its peers for class c and obeys them */
 };
 
-/* Marking thresholds of a port, from a named set or given: 'ecn_of' of net_plan. */
+/* Marking thresholds of a switch's ports, from a named set or given.  A port takes them from
+ * net_ecn_at_rate() (net_params.h). */
 struct ecn_params {
     int64_t kmin_bytes, kmax_bytes, pmax_q32;
-    int64_t
-        at_rate_bps; /* 0: these hold for any rate; else they scale with rate / this */
+    int64_t at_rate_bps;   /* 0: these hold as they are; else kmin and kmax grow with the
+                              port's rate / this */
+    int64_t from_rate_bps; /* of a set by rate: the slowest port this entry is for */
+    const struct ecn_params *faster; /* borrowed: entry for faster ports; NULL: none */
 };
 
 struct link_params {
@@ -93,7 +97,8 @@ struct net_node {
     char *name; /* owned */
     enum node_kind kind;
     uint32_t index;               /* host id or switch id */
-    uint32_t first_port, n_ports; /* from net_build() on */
+    uint32_t first_port, n_ports; /* first_port: from net_build() on */
+    uint32_t last_link;           /* its newest; valid when n_ports > 0 */
     uint32_t rack; /* hint of the topology: nodes of one rack belong together */
     uint8_t tier;  /* 0 host, 1 leaf, 2 spine, 3 core */
 };
@@ -101,7 +106,9 @@ struct net_node {
 struct net_link {
     char *name; /* owned: "leaf0-spine1", parallel ones "...#1", "...#2" */
     uint32_t node[2];
-    uint32_t port[2]; /* dense ids, from net_build() on */
+    uint32_t port[2];   /* dense ids, from net_build() on */
+    uint32_t number;    /* among its parallel links, from 1 */
+    uint32_t before[2]; /* the link added before it at that node, if there was one */
     struct link_params params;
 };
 

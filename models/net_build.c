@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "models/net_params.h"
 #include "models/switch/ecn.h"
 #include "sim/rng.h"
 
@@ -83,43 +84,50 @@ net_add_switch(struct net *net, const char *name, uint32_t rack, uint8_t tier)
     return add_node(net, name, NODE_SWITCH, rack, tier);
 }
 
-/* Links between the same two nodes are added one after the other mostly; look at all. */
+/* The newest link between 'a' and 'b', or UINT32_MAX.  Looks at the links of the node with
+ * fewer, the newest first, for parallel links mostly follow one another. */
 static uint32_t
-parallel_links(const struct net *net, uint32_t a, uint32_t b, uint32_t *only)
+find_parallel(const struct net *net, uint32_t a, uint32_t b)
 {
-    uint32_t n = 0;
+    uint32_t here = net->nodes[a].n_ports < net->nodes[b].n_ports ? a : b;
+    uint32_t i = net->nodes[here].last_link;
 
-    for (uint32_t i = net->n_links; i-- > 0;) {
+    for (uint32_t k = 0; k < net->nodes[here].n_ports; k++) {
         const struct net_link *link = &net->links[i];
+        unsigned e = link->node[0] == here ? 0 : 1;
 
-        if ((link->node[0] == a && link->node[1] == b) ||
-            (link->node[0] == b && link->node[1] == a)) {
-            n++;
-            *only = i;
+        if (link->node[1 - e] == (here == a ? b : a)) {
+            return i;
         }
+        i = link->before[e];
     }
-    return n;
+    return UINT32_MAX;
 }
 
 uint32_t
 net_add_link(struct net *net, uint32_t a, uint32_t b, const struct link_params *params)
 {
     const char *name_a = net->nodes[a].name, *name_b = net->nodes[b].name;
-    uint32_t only = 0;
-    uint32_t n = parallel_links(net, a, b, &only);
+    uint32_t parallel = find_parallel(net, a, b);
+    uint32_t n = parallel == UINT32_MAX ? 0 : net->links[parallel].number;
     char *name;
 
     if (n == 1) {
-        char *numbered = g_strdup_printf("%s#1", net->links[only].name);
+        char *numbered = g_strdup_printf("%s#1", net->links[parallel].name);
 
-        g_free(net->links[only].name);
-        net->links[only].name = numbered;
+        g_free(net->links[parallel].name);
+        net->links[parallel].name = numbered;
     }
     name = n ? g_strdup_printf("%s-%s#%u", name_a, name_b, n + 1)
              : g_strdup_printf("%s-%s", name_a, name_b);
     net->links = grow(net->links, net->n_links, &net->cap_links, sizeof *net->links);
     net->links[net->n_links] =
-        (struct net_link){.name = name, .node = {a, b}, .params = *params};
+        (struct net_link){.name = name,
+                          .node = {a, b},
+                          .number = n + 1,
+                          .before = {net->nodes[a].last_link, net->nodes[b].last_link},
+                          .params = *params};
+    net->nodes[a].last_link = net->nodes[b].last_link = net->n_links;
     net->nodes[a].n_ports++;
     net->nodes[b].n_ports++;
     return net->n_links++;
@@ -480,9 +488,9 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
 static void
 set_marking(const struct net *net, const struct fabric_switch *sw, struct port *port)
 {
-    const struct ecn_params *ecn = &net->ecn_params[sw->id];
+    const struct ecn_params ecn =
+        net_ecn_at_rate(&net->ecn_params[sw->id], port->rate_bps);
     uint8_t classes = 0;
-    int64_t kmin = ecn->kmin_bytes, kmax = ecn->kmax_bytes;
     g_autofree char *path = g_strdup_printf("%s:%u", sw->name, port->index);
 
     for (uint32_t i = 0; i < net->n_qos; i++) {
@@ -490,11 +498,7 @@ set_marking(const struct net *net, const struct fabric_switch *sw, struct port *
             classes |= (uint8_t)(1u << net->qos[i].cls);
         }
     }
-    if (ecn->at_rate_bps) {
-        kmin = (int64_t)((__int128)kmin * port->rate_bps / ecn->at_rate_bps);
-        kmax = (int64_t)((__int128)kmax * port->rate_bps / ecn->at_rate_bps);
-    }
-    ecn_init(&port->ecn, kmin, kmax, ecn->pmax_q32, classes,
+    ecn_init(&port->ecn, ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax_q32, classes,
              switch_params_of(net, sw->node)->ecn_at_dequeue);
     port->ecn_key = rng_key(net->seed, path, "ecn");
 }
@@ -509,7 +513,6 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
 
     *sw = (struct fabric_switch){
         .ports = &net->ports[node->first_port],
-        .all_ports = net->ports,
         .latency_ps = params->latency_ps,
         .hash_seed = params->hash_seed >= 0
                          ? (uint32_t)params->hash_seed
@@ -755,8 +758,8 @@ deal_nodes(struct net *net, enum partition_mode partition, uint32_t n_threads)
                                            .lookahead_ps = there < back ? there : back};
     }
     for (uint32_t n = 0; n < net->n_nodes; n++) {
-        nodes[n] = (struct partition_node){.weight = predicted_events(net, &net->nodes[n]),
-                                           .rack = net->nodes[n].rack};
+        nodes[n] = (struct partition_node){
+            .weight = predicted_events(net, &net->nodes[n]), .rack = net->nodes[n].rack};
     }
     net->lp_of_node = g_new0(uint32_t, net->n_nodes + 1);
     partition_find(nodes, net->n_nodes, edges, net->n_links, partition, n_threads,
@@ -781,7 +784,7 @@ make_processes(struct net *net, uint32_t n_threads)
     for (uint32_t n = 0; n < net->n_nodes; n++) {
         struct net_lp *lp = &net->lps[net->lp_of_node[n]];
 
-        net->sim->lps[net->lp_of_node[n]].weight += net->nodes[n].n_ports;
+        net->sim->lps[net->lp_of_node[n]].weight += predicted_events(net, &net->nodes[n]);
         lp->ports = g_renew(uint32_t, lp->ports, lp->n_ports + net->nodes[n].n_ports);
         for (uint32_t k = 0; k < net->nodes[n].n_ports; k++) {
             lp->ports[lp->n_ports++] = net->nodes[n].first_port + k;

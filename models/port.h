@@ -31,6 +31,10 @@
 #define PFC_QUANTA_MAX 0xFFFF
 #define PFC_FRAME_BYTES 64
 
+/* Behind a frame this short the next one is chosen at once: 12 ns ahead at 100 Gb/s.  An
+ * answer and the data behind it then cost one event. */
+#define PORT_SHORT_BYTES 128
+
 /* Reasons why an arrival or a transmission leaves the fast path. */
 enum port_special {
     PORT_DISPLACED = 1, /* the next frame comes later than its event says */

@@ -37,6 +37,12 @@ static const struct unit size_units[] = {
     {"GB", 1000000000}, {"MB", 1000000},  {"KB", 1000}, {"GiB", INT64_C(1) << 30},
     {"MiB", 1 << 20},   {"KiB", 1 << 10}, {"B", 1},
 };
+static const struct unit length_units[] = {
+    {"km", 1000000},
+    {"m", 1000},
+    {"cm", 10},
+    {"mm", 1},
+};
 
 static size_t
 kind_bytes(enum param_kind kind)
@@ -45,8 +51,10 @@ kind_bytes(enum param_kind kind)
     case PARAM_TIME:
     case PARAM_RATE:
     case PARAM_SIZE:
+    case PARAM_LENGTH:
     case PARAM_INTEGER:
     case PARAM_FRACTION:
+    case PARAM_SHARE:
     case PARAM_RATIO:
         return sizeof(int64_t);
     case PARAM_BOOL:
@@ -91,6 +99,23 @@ format_fraction(int64_t value, char text[PARAM_TEXT_BYTES])
         }
         return;
     }
+}
+
+static void
+format_share(int64_t value, char text[PARAM_TEXT_BYTES])
+{
+    int decimals = 18;
+    int64_t rest = value % PARAM_SHARE_ONE;
+
+    if (rest == 0) {
+        snprintf(text, PARAM_TEXT_BYTES, "%lld", (long long)(value / PARAM_SHARE_ONE));
+        return;
+    }
+    for (; rest % 10 == 0; rest /= 10) {
+        decimals--;
+    }
+    snprintf(text, PARAM_TEXT_BYTES, "%lld.%0*lld", (long long)(value / PARAM_SHARE_ONE),
+             decimals, (long long)rest);
 }
 
 /* Lower case, '-' as '_': how names are compared for nearness. */
@@ -144,6 +169,21 @@ param_range(const struct param *p, int64_t value)
     return value > p->max ? PARAM_ABOVE : PARAM_IN_RANGE;
 }
 
+bool
+param_allows(const struct param *p, int64_t value)
+{
+    char text[PARAM_TEXT_BYTES];
+
+    if (param_range(p, value) != PARAM_IN_RANGE) {
+        return false;
+    }
+    if (p->kind != PARAM_INTEGER || p->names == NULL) {
+        return true;
+    }
+    param_format(p, value, text);
+    return param_enum_find(p, text) >= 0;
+}
+
 int64_t
 param_get(const struct param *p, const void *blob)
 {
@@ -156,8 +196,10 @@ param_get(const struct param *p, const void *blob)
     case PARAM_TIME:
     case PARAM_RATE:
     case PARAM_SIZE:
+    case PARAM_LENGTH:
     case PARAM_INTEGER:
     case PARAM_FRACTION:
+    case PARAM_SHARE:
     case PARAM_RATIO:
         memcpy(&wide, at, sizeof wide);
         return wide;
@@ -183,8 +225,10 @@ param_set(const struct param *p, void *blob, int64_t value)
     case PARAM_TIME:
     case PARAM_RATE:
     case PARAM_SIZE:
+    case PARAM_LENGTH:
     case PARAM_INTEGER:
     case PARAM_FRACTION:
+    case PARAM_SHARE:
     case PARAM_RATIO:
         memcpy(at, &value, sizeof value);
         break;
@@ -303,18 +347,28 @@ param_format(const struct param *p, int64_t value, char text[PARAM_TEXT_BYTES])
     case PARAM_SIZE:
         format_units(value, size_units, text);
         break;
+    case PARAM_LENGTH:
+        format_units(value, length_units, text);
+        break;
     case PARAM_INTEGER:
         snprintf(text, PARAM_TEXT_BYTES, "%lld", (long long)value);
         break;
     case PARAM_FRACTION:
         format_fraction(value, text);
         break;
+    case PARAM_SHARE:
+        format_share(value, text);
+        break;
     case PARAM_RATIO:
         snprintf(text, PARAM_TEXT_BYTES, "%lld:%lld", (long long)PARAM_RATIO_N(value),
                  (long long)PARAM_RATIO_M(value));
         break;
     case PARAM_BOOL:
-        snprintf(text, PARAM_TEXT_BYTES, "%s", value != 0 ? "true" : "false");
+        if (p->names != NULL) {
+            snprintf(text, PARAM_TEXT_BYTES, "%s", p->names[value != 0]);
+        } else {
+            snprintf(text, PARAM_TEXT_BYTES, "%s", value != 0 ? "true" : "false");
+        }
         break;
     case PARAM_ENUM:
         snprintf(text, PARAM_TEXT_BYTES, "%s", p->names[value]);
@@ -332,10 +386,14 @@ param_kind_name(enum param_kind kind)
         return "rate";
     case PARAM_SIZE:
         return "size";
+    case PARAM_LENGTH:
+        return "length";
     case PARAM_INTEGER:
         return "integer";
     case PARAM_FRACTION:
         return "fraction";
+    case PARAM_SHARE:
+        return "share";
     case PARAM_RATIO:
         return "ratio";
     case PARAM_BOOL:
@@ -344,6 +402,17 @@ param_kind_name(enum param_kind kind)
         return "enum";
     }
     return "unknown";
+}
+
+static int64_t
+count_names(const struct param *p)
+{
+    int64_t n = 0;
+
+    while (p->names != NULL && p->names[n] != NULL) {
+        n++;
+    }
+    return n;
 }
 
 /* What is wrong with 'p' by itself, or NULL. */
@@ -372,20 +441,23 @@ entry_fault(const struct param *p, size_t blob_bytes)
     if (p->kind == PARAM_FRACTION && p->min < 0) {
         return "is a fraction below 0";
     }
+    if (p->kind == PARAM_SHARE && (p->min < 0 || p->max > PARAM_SHARE_ONE)) {
+        return "is a share whose range is not within 0 to 1";
+    }
     if (p->kind == PARAM_BOOL && (p->min != 0 || p->max != 1)) {
         return "is a bool whose range is not 0 to 1";
     }
+    if (p->kind == PARAM_BOOL && p->names != NULL && count_names(p) != 2) {
+        return "is a bool with words, but not two";
+    }
     if (p->kind == PARAM_ENUM) {
-        int64_t n_names = 0;
+        int64_t n_names = count_names(p);
 
-        while (p->names != NULL && p->names[n_names] != NULL) {
-            n_names++;
-        }
         if (p->min != 0 || p->max != n_names - 1) {
             return "is an enum whose range is not that of its names";
         }
     }
-    if (param_range(p, p->def) != PARAM_IN_RANGE) {
+    if (!param_allows(p, p->def)) {
         return "has a default outside its range";
     }
     if (p->offset + kind_bytes(p->kind) > blob_bytes) {

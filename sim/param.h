@@ -23,19 +23,25 @@ enum param_kind {
     PARAM_TIME,     /* int64_t, picoseconds */
     PARAM_RATE,     /* int64_t, bits per second */
     PARAM_SIZE,     /* int64_t, bytes */
-    PARAM_INTEGER,  /* int64_t */
+    PARAM_LENGTH,   /* int64_t, millimetres */
+    PARAM_INTEGER,  /* int64_t; with 'names' only the numbers written there */
     PARAM_FRACTION, /* int64_t, Q32: the value times 2^32, rounded to nearest.  Exact for
                      * the powers of two that hardware uses (1/256, 1019/1024); may pass 1.
                      * From a decimal: llround(x * 4294967296.0) */
-    PARAM_RATIO,    /* int64_t, "3:2" as PARAM_RATIO_OF(3, 2); not reduced */
-    PARAM_BOOL,     /* bool, 0 or 1 */
-    PARAM_ENUM      /* int32_t, index into 'names' */
+    PARAM_SHARE, /* int64_t, the value times 10^18, 0 to 1: shares far below 2^-32, such
+                     * as bit error rates */
+    PARAM_RATIO, /* int64_t, "3:2" as PARAM_RATIO_OF(3, 2); not reduced */
+    PARAM_BOOL,  /* bool, 0 or 1; with 'names' two words instead of false and true */
+    PARAM_ENUM   /* int32_t, index into 'names' */
 };
 
 /* 1.0 as a PARAM_FRACTION, and 'num' / 'den' as one, for tables (constants only:
  * 0 <= num < 2^30, den > 0). */
 #define PARAM_ONE (INT64_C(1) << 32)
 #define PARAM_Q32(num, den) (((num)*PARAM_ONE + (den) / 2) / (den))
+
+/* 1.0 as a PARAM_SHARE. */
+#define PARAM_SHARE_ONE INT64_C(1000000000000000000)
 
 /* The ratio 'n' : 'm' as a PARAM_RATIO, and its terms; 1 <= n, m <= PARAM_RATIO_MAX.  Ranges
  * compare n / m, so 'min' and 'max' are ratios too. */
@@ -54,7 +60,8 @@ struct param {
     const char *unit;         /* how people write it: "us", "Mbps", "packets", "" */
     int64_t def;              /* default, base unit; may be PARAM_SPECIAL if 'special' */
     int64_t min, max;         /* allowed, both included, base unit */
-    const char *const *names; /* PARAM_ENUM only: NULL-terminated list of words */
+    const char *const *names; /* PARAM_ENUM; see also PARAM_BOOL, PARAM_INTEGER:
+                               * NULL-terminated list of words */
     const char *special;      /* word for PARAM_SPECIAL ("off", "computed"), or NULL.
                                  * With a special word 'min' is >= 0 */
     const char *source;       /* paper and section, standard and clause, file */
@@ -72,6 +79,9 @@ enum param_range {
 /* Which bound 'value' (base unit) breaks.  PARAM_SPECIAL is in range when there is a
  * special word.  What is no ratio (a term 0 or too large) is below. */
 enum param_range param_range(const struct param *p, int64_t value);
+
+/* Is 'value' in range and, where an integer has words, one of them? */
+bool param_allows(const struct param *p, int64_t value);
 
 /* Reads or writes the value of 'p' in 'blob' in its base unit.  The value written must
  * be in range. */
@@ -91,7 +101,7 @@ const struct param *param_nearest(const struct param *table, const char *name);
 /* The same over plain words, 'words' ending with NULL; for keys that are no parameters. */
 const char *param_nearest_word(const char *const *words, const char *name);
 
-/* Index of 'word' in the names of an enum parameter, or -1. */
+/* Index of 'word' in the names of 'p', or -1. */
 int32_t param_enum_find(const struct param *p, const char *word);
 
 /* Damerau-Levenshtein distance (insert, delete, replace, swap of neighbours; optimal string
@@ -107,7 +117,8 @@ enum { PARAM_TEXT_BYTES = 48 };
  * gets the fewest decimals that read back as the same value.  Locale-independent. */
 void param_format(const struct param *p, int64_t value, char text[PARAM_TEXT_BYTES]);
 
-/* Name of a kind: "time", "rate", "size", "integer", "fraction", "ratio", "bool", "enum". */
+/* Name of a kind: "time", "rate", "size", "length", "integer", "fraction", "share", "ratio",
+ * "bool", "enum". */
 const char *param_kind_name(enum param_kind kind);
 
 /* What is wrong with 'table' for a blob of 'blob_bytes', NULL when nothing is: a default

@@ -295,7 +295,8 @@ compare_times(const void *a, const void *b)
 }
 
 /* Distinct lookaheads >= 1, ascending, at most PARTITION_MAX_THRESHOLDS of them: the least,
- * the greatest, and others in even steps.  Returns how many. */
+ * the greatest, and others in even steps.  The least is given as 1, which joins as little and
+ * is there without any.  Returns how many, at least 1. */
 static uint32_t
 find_thresholds(const struct graph *graph, int64_t thresholds[PARTITION_MAX_THRESHOLDS])
 {
@@ -318,7 +319,8 @@ find_thresholds(const struct graph *graph, int64_t thresholds[PARTITION_MAX_THRE
         thresholds[i] = all[at];
     }
     free(all);
-    return n_taken;
+    thresholds[0] = 1;
+    return n_taken ? n_taken : 1;
 }
 
 /* Makes the candidate and keeps it in 'best' when it is cheaper. */

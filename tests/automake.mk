@@ -6,6 +6,10 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/job.c \
+	tests/support/job.h \
+	tests/support/known.c \
+	tests/support/known.h \
 	tests/support/rig.c \
 	tests/support/rig.h \
 	$(NULL)
@@ -18,15 +22,21 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_collective \
 	tests/unit/test_flows \
+	tests/unit/test_gen_trace \
 	tests/unit/test_nic \
 	tests/unit/test_param \
+	tests/unit/test_partition \
+	tests/unit/test_player \
 	tests/unit/test_port \
 	tests/unit/test_profiles \
 	tests/unit/test_qp \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_route \
 	tests/unit/test_switch \
+	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
@@ -43,6 +53,7 @@ golden_tests = \
 
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
+	tests/theory/test_ecmp \
 	$(NULL)
 
 check_scripts = \
@@ -76,6 +87,7 @@ check_full_scripts = \
 
 # A benchmark is linked as the program is: tests_bench_NAME_LDFLAGS = $(rocesim_LDFLAGS)
 bench_programs = \
+	tests/bench/bench_fabric \
 	$(NULL)
 
 fuzz_targets = \
@@ -94,13 +106,14 @@ EXTRA_DIST += \
 	$(check_full_scripts) \
 	$(check_long_scripts) \
 	$(check_scripts) \
+	$(mutants) \
 	$(validate_scripts) \
 	tests/copy-tree \
-	tests/data/nccl/rules.txt \
+	tests/data/known-answers.json \
 	tests/data/nccl-log \
+	tests/data/nccl/rules.txt \
 	tests/fuzz/corpus \
 	tests/harness \
-	$(mutants) \
 	tests/hello-cc/cc_hello.c \
 	tests/hello-cc/cc_list.def \
 	tests/variant \
@@ -109,18 +122,18 @@ EXTRA_DIST += \
 # ---- how they are built and run ---------------------------------------------------------
 
 check_programs = \
-	$(unit_tests) \
-	$(property_tests) \
 	$(golden_tests) \
+	$(property_tests) \
 	$(theory_tests) \
+	$(unit_tests) \
 	$(NULL)
 
 EXTRA_LIBRARIES = libtests.a
 EXTRA_PROGRAMS += \
-	$(check_programs) \
-	$(check_long_tests) \
-	$(check_full_tests) \
 	$(bench_programs) \
+	$(check_full_tests) \
+	$(check_long_tests) \
+	$(check_programs) \
 	$(fuzz_targets) \
 	$(NULL)
 
@@ -160,6 +173,8 @@ check-full: rocesim $(check_full_tests)
 
 clean-tests:
 	rm -rf tests/log fuzz-build variants
+tests_bench_bench_fabric_LDFLAGS = $(rocesim_LDFLAGS)
+
 # A benchmark prints lines `name value unit'.
 bench: rocesim $(bench_programs)
 	@test -n "$(strip $(bench_programs))" || { echo "no benchmark is listed in tests/automake.mk" >&2; exit 1; }

@@ -4,12 +4,20 @@ noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
 	workloads/flows.c \
 	workloads/flows.h \
+	workloads/gen_collective.c \
 	workloads/gen_flows.c \
 	workloads/gen_incast.c \
 	workloads/gen_permutation.c \
+	workloads/gen_trace.c \
 	workloads/nccl/channels.c \
 	workloads/nccl/channels.h \
 	workloads/nccl/nccl.h \
+	workloads/nccl/player.c \
+	workloads/nccl/player.h \
+	workloads/nccl/player_bound.c \
+	workloads/nccl/player_build.c \
+	workloads/nccl/player_result.c \
+	workloads/nccl/player_state.h \
 	workloads/nccl/ring.c \
 	workloads/nccl/ring.h \
 	workloads/nccl/ring_plan.c \
@@ -32,6 +40,7 @@ libworkloads_a_SOURCES = \
 	workloads/work.c \
 	workloads/work.h \
 	workloads/work_list.def \
+	workloads/work_params.c \
 	workloads/work_params.h \
 	$(NULL)
 

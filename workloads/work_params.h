@@ -53,16 +53,16 @@ enum work_type {
 /* What every workload has; table work_common_params. */
 struct work_common {
     int64_t start_ps;
-    int64_t repeat; /* rounds, >= 1 */
-    int64_t gap_ps; /* from the end of a round to the start of the next; in a trace
+    int64_t repeat;        /* rounds, >= 1 */
+    int64_t gap_ps;        /* from the end of a round to the start of the next; in a trace
                               without time stamps also from operation to operation */
-    int64_t qps;    /* queue pairs of a pair of hosts (collective, trace: of a
+    int64_t qps;           /* queue pairs of a pair of hosts (collective, trace: of a
                               connection); flows and messages take them in turn */
-    int64_t
-        message_bytes; /* a flow is cut into messages of this; 0: one message, cut at 1 GiB
+    int64_t message_bytes; /* a flow is cut into messages of this; 0 (PARAM_SPECIAL
+                              before it is bound): one message, cut at 1 GiB
                               only.  0 for collective and trace */
-    int32_t verb;      /* enum work_verb */
-    int32_t place;     /* enum work_place */
+    int32_t verb;          /* enum work_verb */
+    int32_t place;         /* enum work_place */
 };
 
 /* Tables of the keys of each kind over the struct named beside it. */
@@ -104,7 +104,10 @@ struct work_nccl {
     int64_t reduce_bps; /* likewise */
     int64_t poll_ps;    /* until a proxy or GPU sees what happened */
     int64_t post_ps;    /* a proxy is busy with one post */
-    uint32_t version;   /* 23007 for 2.30.7 */
+    int64_t ib_timeout; /* NCCL_IB_TIMEOUT; PARAM_SPECIAL: as `nic`, where the loader has
+                               put the others */
+    int64_t ib_retry_count; /* NCCL_IB_RETRY_CNT; likewise */
+    uint32_t version;       /* NCCL_VERSION_CODE: 23007 for 2.30.7 */
 };
 
 /* One workload, resolved. */

@@ -14,6 +14,7 @@
 
 #include "models/nic/nic.h"
 
+#include "models/net_lp.h"
 #include "models/packet.h"
 
 #define TTL_FIRST 64 /* what Linux and mlx5 send RoCEv2 with */
@@ -232,66 +233,86 @@ take_answer(struct nic *nic, unsigned cls)
     return pkt;
 }
 
-/* Sends one frame of class 'cls' now.  False: there was nothing after all; '*ready_ps' is
- * lowered to when an answer of the class will be ready. */
-static bool
-send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t *ready_ps)
+/* Sends one frame of class 'cls' from 'start_ps' on.  Returns its bytes, or 0: there was
+ * nothing after all; '*ready_ps' is lowered to when an answer of the class will be ready. */
+static uint32_t
+send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
+         int64_t *ready_ps)
 {
     struct port *port = nic->port;
     const struct packet *head = port->out[cls].queue.head;
+    struct packet *pkt;
+    struct qp *qp;
+    uint32_t bytes;
 
-    if (head && head->ready_ps <= lp->now_ps) {
-        port_transmit(lp, port, take_answer(nic, cls), lp->now_ps);
-        return true;
+    if (head && head->ready_ps <= start_ps) {
+        pkt = take_answer(nic, cls);
+        bytes = pkt->size_bytes;
+        port_transmit(lp, port, pkt, start_ps);
+        return bytes;
     }
     if (head && head->ready_ps < *ready_ps) {
         *ready_ps = head->ready_ps;
     }
-    struct qp *qp = next_qp(nic, cls);
-
+    qp = next_qp(nic, cls);
     if (!qp) {
-        return false;
+        return 0;
     }
-    struct packet *pkt = make_data(lp, qp);
-
+    pkt = make_data(lp, qp);
+    bytes = pkt->size_bytes;
+    pkt->sent_tick = packet_tick(start_ps);
     if (qp->rate.limited) {
-        pace(qp, lp->now_ps, (uint32_t)pkt->size_bytes + WIRE_EXTRA_BYTES);
+        pace(qp, start_ps, bytes + WIRE_EXTRA_BYTES);
     }
-    port_transmit(lp, port, pkt, lp->now_ps);
+    port_transmit(lp, port, pkt, start_ps);
     place(lp, qp, port->busy_until_ps);
-    return true;
+    return bytes;
+}
+
+/* Sends the frame whose turn it is from 'start_ps' on, where the wire is free.  Returns as
+ * send_one(). */
+static uint32_t
+send_next(struct lp *lp, struct nic *nic, int64_t start_ps, int64_t *ready_ps)
+{
+    struct port *port = nic->port;
+    uint8_t open = port_unpaused(port, port->ready | nic->ready, start_ps);
+
+    while (open) {
+        unsigned cls = port_pick(port, open);
+        uint32_t bytes = send_one(lp, nic, cls, start_ps, ready_ps);
+
+        if (bytes) {
+            return bytes;
+        }
+        open &= (uint8_t) ~(1u << cls);
+    }
+    return 0;
 }
 
 void
 nic_serve(struct lp *lp, struct nic *nic)
 {
     struct port *port = nic->port;
-    uint8_t some = port->ready | nic->ready;
     int64_t ready_ps = TIME_NEVER_PS;
-    uint8_t open;
+    uint32_t bytes;
 
     if (unlikely(port->special & PORT_DOWN)) {
         return;
     }
     if (lp->now_ps < port->busy_until_ps) {
-        if (some) {
+        if (port->ready | nic->ready) {
             port_wake_at(lp, port, port->busy_until_ps, nic);
         }
         return;
     }
-    for (open = port_unpaused(port, some, lp->now_ps); open;) {
-        unsigned cls = port_pick(port, open);
-
-        if (send_one(lp, nic, cls, &ready_ps)) {
-            if (port_unpaused(port, port->ready | nic->ready, lp->now_ps)) {
-                port_wake_at(lp, port, port->busy_until_ps, nic);
-            }
-            return;
-        }
-        open &= (uint8_t) ~(1u << cls);
+    bytes = send_next(lp, nic, lp->now_ps, &ready_ps);
+    if (bytes && bytes <= PORT_SHORT_BYTES) {
+        send_next(lp, nic, port->busy_until_ps, &ready_ps);
     }
-    if (ready_ps != TIME_NEVER_PS) {
-        port_wake_at(lp, port, ready_ps, nic);
+    if (port_unpaused(port, port->ready | nic->ready, lp->now_ps)) {
+        port_wake_at(lp, port,
+                     bytes || ready_ps == TIME_NEVER_PS ? port->busy_until_ps : ready_ps,
+                     nic);
     }
 }
 
@@ -447,7 +468,9 @@ receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
 {
     int32_t ahead =
         psn_diff(pkt->tp.psn, (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
+    uint32_t under_way = packet_tick(lp->now_ps) - pkt->sent_tick;
 
+    hist_add(&net_lp(lp)->latency, (int64_t)under_way << PACKET_TICK_BITS, 1);
     if (unlikely(packet_is_marked(pkt))) {
         notice_mark(lp, qp);
     }

@@ -38,7 +38,7 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
         mark(port, out->queue.head, out->queue.bytes);
     }
     struct packet *pkt = queue_pop(&out->queue);
-    struct port *from = &sw->all_ports[pkt->in_port];
+    struct port *from = &sw->ports[pkt->in_port];
     struct in_class *in = &from->in[cls];
 
     if (!out->queue.head) {
@@ -51,37 +51,53 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
     return pkt;
 }
 
+/* Sends the frame whose turn it is from 'start_ps' on, where the wire is free.  Returns its
+ * bytes, or 0: none is ready; '*ready_ps' is lowered to when one will be. */
+static uint32_t
+send_next(struct lp *lp, struct port *port, int64_t start_ps, int64_t *ready_ps)
+{
+    struct fabric_switch *sw = port->owner;
+    uint8_t open = port_unpaused(port, port->ready, start_ps);
+
+    while (open) {
+        unsigned cls = port_pick(port, open);
+        int64_t head_ps = port->out[cls].queue.head->ready_ps;
+
+        if (head_ps <= start_ps) {
+            struct packet *pkt = dequeue(lp, sw, port, cls);
+            uint32_t bytes = pkt->size_bytes;
+
+            port_transmit(lp, port, pkt, start_ps);
+            return bytes;
+        }
+        *ready_ps = head_ps < *ready_ps ? head_ps : *ready_ps;
+        open &= (uint8_t) ~(1u << cls);
+    }
+    return 0;
+}
+
 void
 switch_serve(struct lp *lp, struct port *port)
 {
-    struct fabric_switch *sw = port->owner;
-    int64_t now_ps = lp->now_ps;
     int64_t ready_ps = TIME_NEVER_PS;
-    uint8_t open;
+    uint32_t bytes;
+    uint8_t left;
 
-    if (now_ps < port->busy_until_ps) {
+    if (lp->now_ps < port->busy_until_ps) {
         if (port->ready) {
             port_wake_at(lp, port, port->busy_until_ps, NULL);
         }
         return;
     }
-    open = port_unpaused(port, port->ready, now_ps);
-    while (open) {
-        unsigned cls = port_pick(port, open);
-        int64_t head_ps = port->out[cls].queue.head->ready_ps;
-
-        if (head_ps <= now_ps) {
-            port_transmit(lp, port, dequeue(lp, sw, port, cls), now_ps);
-            if (port_unpaused(port, port->ready, now_ps)) {
-                port_wake_at(lp, port, port->busy_until_ps, port->out[cls].queue.head);
-            }
-            return;
-        }
-        ready_ps = head_ps < ready_ps ? head_ps : ready_ps;
-        open &= (uint8_t) ~(1u << cls);
+    bytes = send_next(lp, port, lp->now_ps, &ready_ps);
+    if (bytes && bytes <= PORT_SHORT_BYTES) {
+        send_next(lp, port, port->busy_until_ps, &ready_ps);
     }
-    if (ready_ps != TIME_NEVER_PS) {
-        port_wake_at(lp, port, ready_ps, NULL);
+    left = port_unpaused(port, port->ready, lp->now_ps);
+    if (left) {
+        port_wake_at(lp, port,
+                     bytes || ready_ps == TIME_NEVER_PS ? port->busy_until_ps : ready_ps,
+                     port->out[__builtin_ctz(left)].queue.head);
     }
 }
 
@@ -227,7 +243,7 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         lose(lp, pkt, &out->stats[cls].lost_down);
         return;
     }
-    pkt->in_port = in->id;
+    pkt->in_port = in->index;
     if (sw->cuts_through) {
         set_ready(sw, in, out, pkt, now_ps);
     } else {

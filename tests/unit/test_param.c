@@ -317,6 +317,85 @@ test_ratio(void **state)
     assert_non_null(param_table_fault(two, sizeof blob, &bad));
 }
 
+static void
+test_lengths_and_shares(void **state)
+{
+    struct {
+        int64_t length_mm, share_e18;
+    } blob = {0};
+    const struct param two[] = {
+        {.name = "length",
+         .kind = PARAM_LENGTH,
+         .unit = "m",
+         .def = 3000,
+         .max = 1000000000,
+         .source = "test",
+         .doc = "test"},
+        {.name = "share",
+         .kind = PARAM_SHARE,
+         .offset = sizeof(int64_t),
+         .unit = "",
+         .def = 0,
+         .max = PARAM_SHARE_ONE,
+         .source = "test",
+         .doc = "test"},
+        {.name = NULL},
+    };
+    struct param wide[] = {two[1], two[2]};
+    const struct param *bad = NULL;
+    char text[PARAM_TEXT_BYTES];
+
+    (void)state;
+    assert_null(param_table_fault(two, sizeof blob, &bad));
+    param_set(&two[0], &blob, 1500);
+    param_set(&two[1], &blob, PARAM_SHARE_ONE);
+    assert_int_equal(blob.length_mm, 1500);
+    assert_int_equal(param_get(&two[1], &blob), PARAM_SHARE_ONE);
+    param_format(&two[0], 3000, text);
+    assert_string_equal(text, "3m");
+    param_format(&two[0], 1500, text);
+    assert_string_equal(text, "150cm");
+    param_format(&two[0], 2000000, text);
+    assert_string_equal(text, "2km");
+    param_format(&two[1], 1, text);
+    assert_string_equal(text, "0.000000000000000001");
+    param_format(&two[1], PARAM_SHARE_ONE / 5, text);
+    assert_string_equal(text, "0.2");
+    param_format(&two[1], 0, text);
+    assert_string_equal(text, "0");
+    param_format(&two[1], PARAM_SHARE_ONE, text);
+    assert_string_equal(text, "1");
+    wide[0].max++;
+    assert_string_equal(param_table_fault(wide, sizeof blob, &bad),
+                        "is a share whose range is not within 0 to 1");
+}
+
+static void
+test_words_of_integers_and_bools(void **state)
+{
+    static const char *const versions[] = {"4", "6", NULL};
+    static const char *const ways[] = {"store-and-forward", "cut-through", NULL};
+    struct param ip = {ENTRY("ip", PARAM_INTEGER, count, 4, 4, 6), .names = versions};
+    struct param way = {ENTRY("forwarding", PARAM_BOOL, flag, 0, 0, 1), .names = ways};
+    char text[PARAM_TEXT_BYTES];
+
+    (void)state;
+    assert_fault(ip, NULL);
+    assert_true(param_allows(&ip, 4));
+    assert_false(param_allows(&ip, 5));
+    assert_true(param_allows(&ip, 6));
+    assert_false(param_allows(&ip, 7));
+    ip.def = 5;
+    assert_fault(ip, "default outside");
+    assert_fault(way, NULL);
+    param_format(&way, 1, text);
+    assert_string_equal(text, "cut-through");
+    param_format(&way, 0, text);
+    assert_string_equal(text, "store-and-forward");
+    way.names = versions + 1;
+    assert_fault(way, "not two");
+}
+
 int
 main(void)
 {
@@ -332,6 +411,8 @@ main(void)
         cmocka_unit_test(test_each_fault_of_a_table_is_found),
         cmocka_unit_test(test_faults_between_entries_are_found),
         cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_lengths_and_shares),
+        cmocka_unit_test(test_words_of_integers_and_bools),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,4 +74,12 @@ nccl_version_splits_data(uint32_t version)
     return version < NCCL_VERSION_CODE(2u, 20u, 0u);
 }
 
+/* NCCL_IB_SPLIT_DATA_ON_QPS=1: what each of 'n_qps' (>= 1) queue pairs gets of a message of
+ * 'size_bytes' (>= 0), whole lines of 128 B; the last ones get what is left, if any. */
+static inline int64_t
+nccl_piece_bytes(int64_t size_bytes, uint32_t n_qps)
+{
+    return ((size_bytes + n_qps - 1) / n_qps + 127) / 128 * 128;
+}
+
 #endif

@@ -92,13 +92,10 @@ post_data(struct ring *ring, uint32_t lane, int64_t now_ps)
     uint32_t slot = ring_slot(s->posted_steps);
     uint64_t qps = qps_of(ring, s->posted_steps);
     int64_t left_bytes = s->size_bytes[slot];
-    int64_t piece_bytes = left_bytes;
+    int64_t piece_bytes = ring->config.split_data
+                              ? nccl_piece_bytes(left_bytes, ring->config.n_qps)
+                              : left_bytes;
 
-    if (ring->config.split_data) { /* whole lines of 128 B, the last one what is left */
-        int64_t n = ring->config.n_qps;
-
-        piece_bytes = ((left_bytes + n - 1) / n + 127) / 128 * 128;
-    }
     s->qps_left[slot] = qps;
     s->posted_steps += NCCL_SLICE_STEPS;
     for (; qps != 0; qps &= qps - 1) {

@@ -118,6 +118,12 @@ void ring_free(struct ring *ring);
 void ring_call_init(const struct ring *ring, struct ring_call *call, int64_t size_bytes,
                     uint32_t elem_bytes);
 
+/* The same on channels 'channel_lo' to 'channel_hi' (both included, of the communicator),
+ * as a log says of a call; what it moves is cut evenly over them. */
+void ring_call_init_on(const struct ring *ring, struct ring_call *call,
+                       int64_t size_bytes, uint32_t elem_bytes, uint32_t channel_lo,
+                       uint32_t channel_hi);
+
 /* Number of the connection that leaves 'rank' on 'channel', in [0, ring_n_conns). */
 uint32_t ring_conn(const struct ring *ring, uint32_t rank, uint32_t channel);
 uint32_t ring_n_conns(const struct ring *ring);

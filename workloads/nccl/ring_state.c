@@ -114,29 +114,56 @@ ring_free(struct ring *ring)
     }
 }
 
+/* Cuts the call over 'n_channels' (>= 1) channels from 0 on; channels too many for
+ * CHANNELS_CBD cells get none. */
+static void
+cut(const struct ring *ring, struct ring_call *call, uint32_t n_channels,
+    uint32_t n_threads)
+{
+    const struct ring_config *config = &ring->config;
+    struct channels_task task = {
+        .func = NCCL_ALL_REDUCE,
+        .count = call->size_bytes / call->elem_bytes,
+        .elem_bytes = call->elem_bytes,
+        .n_channels = n_channels,
+        .proto = NCCL_PROTO_SIMPLE,
+    };
+
+    assert(call->size_bytes >= 0 && call->size_bytes % call->elem_bytes == 0);
+    if (nccl_version_has_cbd(config->version)) {
+        channels_split_cbd(&task, 1, config->n_ranks, n_channels, &call->split);
+    } else {
+        call->split = channels_split_even(&task, n_threads);
+    }
+}
+
+static struct channels_width
+width_of(const struct ring *ring, int64_t size_bytes, uint32_t n_channels)
+{
+    return channels_for_ring(size_bytes, ring->config.n_ranks, n_channels,
+                             ring->config.max_threads, NCCL_PROTO_SIMPLE);
+}
+
 void
 ring_call_init(const struct ring *ring, struct ring_call *call, int64_t size_bytes,
                uint32_t elem_bytes)
 {
-    const struct ring_config *config = &ring->config;
-    struct channels_width width =
-        channels_for_ring(size_bytes, config->n_ranks, config->n_channels,
-                          config->max_threads, NCCL_PROTO_SIMPLE);
-    struct channels_task task = {
-        .func = NCCL_ALL_REDUCE,
-        .count = size_bytes / elem_bytes,
-        .elem_bytes = elem_bytes,
-        .n_channels = width.n_channels,
-        .proto = NCCL_PROTO_SIMPLE,
-    };
+    struct channels_width width = width_of(ring, size_bytes, ring->config.n_channels);
 
-    assert(size_bytes >= 0 && size_bytes % elem_bytes == 0);
     *call = (struct ring_call){.size_bytes = size_bytes, .elem_bytes = elem_bytes};
-    if (nccl_version_has_cbd(config->version)) {
-        channels_split_cbd(&task, 1, config->n_ranks, config->n_channels, &call->split);
-    } else {
-        call->split = channels_split_even(&task, width.n_threads);
-    }
+    cut(ring, call, width.n_channels, width.n_threads);
+}
+
+void
+ring_call_init_on(const struct ring *ring, struct ring_call *call, int64_t size_bytes,
+                  uint32_t elem_bytes, uint32_t channel_lo, uint32_t channel_hi)
+{
+    uint32_t n_channels = channel_hi - channel_lo + 1;
+
+    assert(channel_lo <= channel_hi && channel_hi < ring->config.n_channels);
+    *call = (struct ring_call){.size_bytes = size_bytes, .elem_bytes = elem_bytes};
+    cut(ring, call, n_channels, width_of(ring, size_bytes, n_channels).n_threads);
+    call->split.channel_lo += channel_lo;
 }
 
 uint32_t

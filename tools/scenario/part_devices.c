@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * part_devices.c - `nic`, `switch` and their overrides by device.
+ *
+ * Values of one device come from, in this order: the table's default (for cnp_interval the
+ * preset's, for ack_timeout NCCL's), the profile, the keys of `nic` or `switch`, then those of
+ * each override whose name or glob fits, in the order of the file; an override's profile
+ * counts as all of its values.
+ */
+#include <config.h>
+
+#include "tools/scenario/parts.h"
+
+#include <string.h>
+
+#include "models/net_params.h"
+#include "tools/scenario/profile.h"
+
+/* NCCL_IB_TIMEOUT's default, NCCL 2.30.7. */
+enum { NCCL_ACK_TIMEOUT = 20 };
+
+static const struct doc_key nic_keys[] = {{"profile", false},    {"pfc", false},
+                                          {"retransmit", false}, {"msg_rate", true},
+                                          {"pcie", true},        {NULL, false}};
+static const struct doc_key switch_keys[] = {
+    {"profile", false}, {"pfc", false},      {"ecn", false}, {"lb", false},
+    {"watchdog", true}, {"scheduler", true}, {NULL, false}};
+
+static uint64_t
+bit_of(const struct param *table, const char *name)
+{
+    return UINT64_C(1) << (param_find(table, name) - table);
+}
+
+/* `pfc`: a list of classes, as a mask. */
+static gboolean
+read_classes(const struct doc_at *at, uint8_t *classes, GError **error)
+{
+    uint8_t mask = 0;
+
+    if (!doc_check_array(at, error)) {
+        return FALSE;
+    }
+    for (size_t i = 0; i < json_array_size(at->json); i++) {
+        struct doc_at sub = doc_index(at, i);
+        int64_t cls = 0;
+
+        if (!doc_integer(&sub, 0, 7, &cls, error)) {
+            return FALSE;
+        }
+        if (mask & 1u << cls) {
+            return doc_fail(&sub, SCENARIO_ERROR_VALUE, error, "is %d again", (int)cls);
+        }
+        mask |= (uint8_t)(1u << cls);
+    }
+    *classes = mask;
+    return TRUE;
+}
+
+static json_t *
+classes_json(uint8_t classes)
+{
+    json_t *list = json_array();
+
+    for (int c = 0; c < 8; c++) {
+        if (classes & 1u << c) {
+            json_array_append_new(list, json_integer(c));
+        }
+    }
+    return list;
+}
+
+/* A key that has one word so far; others are known, but come later. */
+static gboolean
+check_only_word(const struct doc_at *at, const char *key, const char *word,
+                const char *const *later, GError **error)
+{
+    const char *const words[] = {word, NULL};
+    struct doc_at sub = doc_key(at, key);
+    int index;
+
+    return sub.json == NULL || doc_word(&sub, words, later, &index, error);
+}
+
+/* Shares a name with `hosts` and `nics`: the classes that qos marks lossless. */
+static uint8_t
+lossless_classes(const struct scenario *s)
+{
+    uint8_t mask = 0;
+
+    for (guint i = 0; i < s->qos->len; i++) {
+        const struct net_qos *qos = &g_array_index(s->qos, struct net_qos, i);
+
+        mask |= (uint8_t)(qos->lossless ? 1u << qos->cls : 0);
+    }
+    return mask;
+}
+
+/* ---- ecn ------------------------------------------------------------------------------ */
+
+static void
+ecn_clear(struct scenario_ecn *ecn)
+{
+    g_clear_pointer(&ecn->set, g_free);
+    g_clear_pointer(&ecn->entry, g_free);
+}
+
+/* kmin, kmax and pmax of 'at', all needed. */
+static gboolean
+read_thresholds(const struct doc_at *at, struct ecn_params *entry, GError **error)
+{
+    uint64_t set = 0;
+
+    if (!doc_params(at, ecn_param_table, entry, &set, error)) {
+        return FALSE;
+    }
+    for (const struct param *p = ecn_param_table; p->name != NULL; p++) {
+        if (!(set & UINT64_C(1) << (p - ecn_param_table))) {
+            return doc_fail_key(at, p->name, SCENARIO_ERROR_KEY, error,
+                                "is missing; kmin, kmax and pmax are given together");
+        }
+    }
+    if (entry->kmin_bytes > entry->kmax_bytes) {
+        struct doc_at kmin = doc_key(at, "kmin");
+        g_autofree char *shown = doc_show(kmin.json);
+
+        return doc_fail(&kmin, SCENARIO_ERROR_VALUE, error,
+                        "is %s, above kmax; allowed is up to kmax", shown);
+    }
+    return TRUE;
+}
+
+/* `entries` and `scale` of 'at' into 'ecn'. */
+static gboolean
+read_entries(const struct doc_at *at, struct scenario_ecn *ecn, GError **error)
+{
+    static const char *const scales[] = {"none", "linear", NULL};
+    static const struct doc_key keys[] = {
+        {"rate", false}, {"kind", false}, {"source", false}, {NULL, false}};
+    struct doc_at list = doc_key(at, "entries"), scale = doc_key(at, "scale");
+    size_t n = json_array_size(list.json);
+    int is_linear;
+
+    if (!doc_check_array(&list, error) ||
+        !doc_word(&scale, scales, NULL, &is_linear, error)) {
+        return FALSE;
+    }
+    if (n == 0) {
+        return doc_fail(&list, SCENARIO_ERROR_VALUE, error,
+                        "is empty; allowed is 1 or more");
+    }
+    ecn->entry = g_new0(struct ecn_params, n);
+    ecn->n_entries = (uint32_t)n;
+    ecn->scaled = is_linear != 0;
+    for (size_t i = 0; i < n; i++) {
+        struct doc_at sub = doc_index(&list, i), rate = doc_key(&sub, "rate");
+        struct ecn_params *entry = &ecn->entry[i];
+
+        if (!doc_check_object(&sub, keys, ecn_param_table, error) ||
+            !read_thresholds(&sub, entry, error) ||
+            !doc_param_value(&rate, param_find(scenario_link_table, "rate"),
+                             &entry->from_rate_bps, error)) {
+            return FALSE;
+        }
+        if (i > 0 && entry->from_rate_bps <= entry[-1].from_rate_bps) {
+            return doc_fail(&rate, SCENARIO_ERROR_VALUE, error,
+                            "is not above the entry's before; allowed are growing rates");
+        }
+        entry->at_rate_bps = ecn->scaled ? entry->from_rate_bps : 0;
+        entry->faster = i + 1 < n ? entry + 1 : NULL;
+    }
+    return TRUE;
+}
+
+/* The set called 'name', named at 'at'. */
+static gboolean
+load_set(const struct doc_at *at, const char *name, struct scenario_ecn *ecn,
+         GError **error)
+{
+    g_autofree char *file = NULL;
+    json_t *set = profile_ecn_set(at, name, &file, error);
+    struct doc_at root = doc_root(file, set);
+    gboolean ok;
+
+    if (set == NULL) {
+        return FALSE;
+    }
+    ok = read_entries(&root, ecn, error);
+    json_decref(set);
+    return ok;
+}
+
+/* `ecn` as an object; `at` in it goes to 'sw'. */
+static gboolean
+read_ecn_object(const struct doc_at *at, struct scenario_switch *sw,
+                struct scenario_ecn *ecn, GError **error)
+{
+    static const struct doc_key keys[] = {{"set", false},
+                                          {"entries", false},
+                                          {"scale", false},
+                                          {"at", false},
+                                          {NULL, false}};
+    const struct param *place = param_find(switch_param_table, "ecn_at");
+    struct doc_at set = doc_key(at, "set"), where = doc_key(at, "at");
+    const char *name = NULL;
+    int64_t value;
+    bool by_numbers = false;
+
+    if (!doc_check_object(at, keys, ecn_param_table, error)) {
+        return FALSE;
+    }
+    if (where.json != NULL) {
+        if (!doc_param_value(&where, place, &value, error)) {
+            return FALSE;
+        }
+        param_set(place, &sw->params, value);
+        sw->set |= bit_of(switch_param_table, "ecn_at");
+    }
+    if (set.json != NULL && !doc_text(&set, &name, error)) {
+        return FALSE;
+    }
+    ecn->set = g_strdup(name);
+    for (const struct param *p = ecn_param_table; p->name != NULL; p++) {
+        by_numbers = by_numbers || json_object_get(at->json, p->name) != NULL;
+    }
+    if (by_numbers && (name != NULL || json_object_get(at->json, "entries") != NULL)) {
+        return doc_fail(
+            at, SCENARIO_ERROR_VALUE, error,
+            "has kmin, kmax or pmax besides a set; allowed is one or the other");
+    }
+    if (json_object_get(at->json, "entries") != NULL) {
+        return read_entries(at, ecn, error);
+    }
+    if (json_object_get(at->json, "scale") != NULL) {
+        return doc_fail_key(at, "scale", SCENARIO_ERROR_VALUE, error,
+                            "is given without entries");
+    }
+    if (name != NULL) {
+        return load_set(&set, name, ecn, error);
+    }
+    if (by_numbers) {
+        ecn->entry = g_new0(struct ecn_params, 1);
+        ecn->n_entries = 1;
+        return read_thresholds(at, ecn->entry, error);
+    }
+    return TRUE;
+}
+
+/* `ecn` of 'at', if it is there: a set's name, or an object. */
+static gboolean
+read_ecn(const struct doc_at *at, struct scenario_switch *sw, GError **error)
+{
+    struct doc_at sub = doc_key(at, "ecn");
+    struct scenario_ecn ecn = {0};
+    gboolean ok;
+
+    if (sub.json == NULL) {
+        return TRUE;
+    }
+    if (json_object_get(sub.json, "at") != NULL &&
+        json_object_get(at->json, "ecn_at") != NULL) {
+        return doc_fail_key(at, "ecn_at", SCENARIO_ERROR_VALUE, error,
+                            "is given, and ecn.at too; allowed is one of them");
+    }
+    if (json_is_string(sub.json)) {
+        ecn.set = g_strdup(json_string_value(sub.json));
+        ok = load_set(&sub, ecn.set, &ecn, error);
+    } else if (json_is_object(sub.json)) {
+        ok = read_ecn_object(&sub, sw, &ecn, error);
+    } else {
+        ok =
+            doc_fail(&sub, SCENARIO_ERROR_TYPE, error,
+                     "allowed is a set's name such as \"lab\", or an object {kmin, kmax, "
+                     "pmax, at}");
+    }
+    if (!ok || ecn.n_entries == 0) {
+        ecn_clear(&ecn);
+        return ok;
+    }
+    ecn_clear(&sw->ecn);
+    sw->ecn = ecn;
+    sw->has_ecn = true;
+    return TRUE;
+}
+
+static json_t *
+ecn_json(const struct scenario_ecn *ecn)
+{
+    const struct param *rate = param_find(scenario_link_table, "rate");
+    const uint64_t all = part_all_keys(ecn_param_table);
+    json_t *object = json_object(), *list;
+
+    if (ecn->set == NULL && ecn->entry[0].from_rate_bps == 0) {
+        doc_put_params(object, ecn_param_table, &ecn->entry[0], all);
+        return object;
+    }
+    if (ecn->set != NULL) {
+        json_object_set_new(object, "set", json_string(ecn->set));
+    }
+    json_object_set_new(object, "scale", json_string(ecn->scaled ? "linear" : "none"));
+    list = json_array();
+    for (uint32_t i = 0; i < ecn->n_entries; i++) {
+        json_t *one = json_object();
+
+        json_object_set_new(one, "rate",
+                            doc_param_json(rate, ecn->entry[i].from_rate_bps));
+        doc_put_params(one, ecn_param_table, &ecn->entry[i], all);
+        json_array_append_new(list, one);
+    }
+    json_object_set_new(object, "entries", list);
+    return object;
+}
+
+/* ---- one device ----------------------------------------------------------------------- */
+
+/* The profile named in 'at' (or 'fallback'; NULL: none) as an object of values, NULL without
+ * error when there is none. */
+static gboolean
+open_profile(const struct doc_at *at, const char *device, const char *fallback,
+             char **name, char **file, json_t **values, GError **error)
+{
+    struct doc_at sub = doc_key(at, "profile");
+    const char *text = fallback;
+
+    *values = NULL;
+    if (sub.json != NULL && !doc_text(&sub, &text, error)) {
+        return FALSE;
+    }
+    if (text == NULL) {
+        return TRUE;
+    }
+    *name = g_strdup(text);
+    *values = profile_values(&sub, device, text, file, error);
+    return *values != NULL;
+}
+
+static gboolean
+read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic,
+         GError **error)
+{
+    static const struct doc_key profile_keys[] = {{"msg_rate", false}, {NULL, false}};
+    static const char *const later[] = {"sr", NULL};
+    struct doc_at pfc = doc_key(at, "pfc");
+    g_autofree char *file = NULL;
+    json_t *values;
+    gboolean ok;
+
+    if ((at->json != NULL && !doc_check_object(at, nic_keys, nic_param_table, error)) ||
+        !open_profile(at, "nic", fallback, &nic->profile, &file, &values, error)) {
+        return FALSE;
+    }
+    if (values != NULL) {
+        struct doc_at root = doc_root(file, values);
+
+        ok = doc_check_object(&root, profile_keys, nic_param_table, error) &&
+             doc_params(&root, nic_param_table, &nic->params, &nic->set, error);
+        json_decref(values);
+        if (!ok) {
+            return FALSE;
+        }
+    }
+    if (!doc_params(at, nic_param_table, &nic->params, &nic->set, error) ||
+        !check_only_word(at, "retransmit", "gbn", later, error)) {
+        return FALSE;
+    }
+    if (pfc.json != NULL) {
+        nic->has_pfc = true;
+        return read_classes(&pfc, &nic->params.pfc, error);
+    }
+    return TRUE;
+}
+
+static gboolean
+read_switch(const struct doc_at *at, const char *fallback, struct scenario_switch *sw,
+            GError **error)
+{
+    static const struct doc_key profile_keys[] = {{"ecn", false}, {NULL, false}};
+    static const char *const later[] = {"flowlet", "spray", "adaptive", NULL};
+    struct doc_at pfc = doc_key(at, "pfc");
+    g_autofree char *file = NULL;
+    json_t *values;
+    gboolean ok;
+
+    if ((at->json != NULL &&
+         !doc_check_object(at, switch_keys, switch_param_table, error)) ||
+        !open_profile(at, "switch", fallback, &sw->profile, &file, &values, error)) {
+        return FALSE;
+    }
+    if (values != NULL) {
+        struct doc_at root = doc_root(file, values);
+
+        ok = doc_check_object(&root, profile_keys, switch_param_table, error) &&
+             doc_params(&root, switch_param_table, &sw->params, &sw->set, error) &&
+             read_ecn(&root, sw, error);
+        json_decref(values);
+        if (!ok) {
+            return FALSE;
+        }
+    }
+    if (!doc_params(at, switch_param_table, &sw->params, &sw->set, error) ||
+        !read_ecn(at, sw, error) || !check_only_word(at, "lb", "ecmp", later, error)) {
+        return FALSE;
+    }
+    if (pfc.json != NULL) {
+        sw->has_pfc = true;
+        return read_classes(&pfc, &sw->params.pfc, error);
+    }
+    return TRUE;
+}
+
+static json_t *
+nic_json(const struct scenario_nic *nic, bool all)
+{
+    json_t *object = json_object();
+
+    if (nic->profile != NULL) {
+        json_object_set_new(object, "profile", json_string(nic->profile));
+    }
+    doc_put_params(object, nic_param_table, &nic->params, nic->set);
+    if (nic->has_pfc) {
+        json_object_set_new(object, "pfc", classes_json(nic->params.pfc));
+    }
+    if (all) {
+        json_object_set_new(object, "retransmit", json_string("gbn"));
+    }
+    return object;
+}
+
+static json_t *
+switch_json(const struct scenario_switch *sw, bool all)
+{
+    const struct param *place = param_find(switch_param_table, "ecn_at");
+    const uint64_t place_bit = bit_of(switch_param_table, "ecn_at");
+    uint64_t set = sw->has_ecn ? sw->set & ~place_bit : sw->set;
+    json_t *object = json_object(), *ecn;
+
+    if (sw->profile != NULL) {
+        json_object_set_new(object, "profile", json_string(sw->profile));
+    }
+    doc_put_params(object, switch_param_table, &sw->params, set);
+    if (sw->has_ecn) {
+        ecn = ecn_json(&sw->ecn);
+        if (sw->set & place_bit) {
+            json_object_set_new(ecn, "at",
+                                doc_param_json(place, param_get(place, &sw->params)));
+        }
+        json_object_set_new(object, "ecn", ecn);
+    }
+    if (sw->has_pfc) {
+        json_object_set_new(object, "pfc", classes_json(sw->params.pfc));
+    }
+    if (all) {
+        json_object_set_new(object, "lb", json_string("ecmp"));
+    }
+    return object;
+}
+
+/* ---- overrides ------------------------------------------------------------------------ */
+
+/* The object 'key' of the root, NULL json when absent. */
+static gboolean
+open_overrides(const struct doc_at *root, const char *key, struct doc_at *at,
+               GError **error)
+{
+    *at = doc_key(root, key);
+    if (at->json != NULL && !json_is_object(at->json)) {
+        return doc_fail(at, SCENARIO_ERROR_TYPE, error,
+                        "allowed is an object of names or globs: {\"leaf*\": {...}}");
+    }
+    return TRUE;
+}
+
+static gboolean
+read_nic_overrides(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at at;
+    const char *pattern;
+    json_t *value;
+
+    if (!open_overrides(root, "nics", &at, error)) {
+        return FALSE;
+    }
+    json_object_foreach(at.json, pattern, value)
+    {
+        struct doc_at sub = doc_key(&at, pattern);
+        struct scenario_nic nic = {.pattern = NULL};
+
+        if (pattern[0] == '_') {
+            continue;
+        }
+        nic.pattern = g_strdup(pattern);
+        g_array_append_val(s->nic_overrides, nic);
+        if (!read_nic(&sub, NULL,
+                      &g_array_index(s->nic_overrides, struct scenario_nic,
+                                     s->nic_overrides->len - 1),
+                      error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static gboolean
+read_switch_overrides(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at at;
+    const char *pattern;
+    json_t *value;
+
+    if (!open_overrides(root, "switches", &at, error)) {
+        return FALSE;
+    }
+    json_object_foreach(at.json, pattern, value)
+    {
+        struct doc_at sub = doc_key(&at, pattern);
+        struct scenario_switch sw = {.pattern = NULL};
+
+        if (pattern[0] == '_') {
+            continue;
+        }
+        sw.pattern = g_strdup(pattern);
+        g_array_append_val(s->switch_overrides, sw);
+        if (!read_switch(&sub, NULL,
+                         &g_array_index(s->switch_overrides, struct scenario_switch,
+                                        s->switch_overrides->len - 1),
+                         error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+/* `hosts`: no key of a host can be overridden yet. */
+static gboolean
+check_host_overrides(const struct doc_at *root, GError **error)
+{
+    static const struct doc_key keys[] = {
+        {"pcie", true}, {"gpus", true}, {"nics", true}, {"numa", true}, {NULL, false}};
+    struct doc_at at;
+    const char *pattern;
+    json_t *value;
+
+    if (!open_overrides(root, "hosts", &at, error)) {
+        return FALSE;
+    }
+    json_object_foreach(at.json, pattern, value)
+    {
+        struct doc_at sub = doc_key(&at, pattern);
+
+        if (pattern[0] != '_' && !doc_check_object(&sub, keys, NULL, error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+/* ---- the part ------------------------------------------------------------------------- */
+
+/* How many entries of `workload` are NCCL's, and how many are not. */
+static void
+count_workloads(const struct doc_at *root, size_t *n_nccl, size_t *n_other)
+{
+    struct doc_at list = doc_key(root, "workload");
+    json_t *work;
+    size_t i;
+
+    *n_nccl = *n_other = 0;
+    json_array_foreach(list.json, i, work)
+    {
+        const char *type = json_string_value(json_object_get(work, "type"));
+        bool is_nccl =
+            type != NULL && (strcmp(type, work_kind_name(WORK_COLLECTIVE)) == 0 ||
+                             strcmp(type, work_kind_name(WORK_TRACE)) == 0);
+
+        *(is_nccl ? n_nccl : n_other) += 1;
+    }
+}
+
+/* Retries are set for all NICs: NCCL's variables and `nic` must not contradict. */
+static gboolean
+join_nccl(int64_t nccl, const struct doc_at *nic, const char *key, const char *variable,
+          int64_t *value, GError **error)
+{
+    if (nccl == PARAM_SPECIAL) {
+        return TRUE;
+    }
+    if (json_object_get(nic->json, key) != NULL && *value != nccl) {
+        return doc_fail_key(nic, key, SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT ", but nccl.%s is %" G_GINT64_FORMAT
+                            "; allowed is one of them, or the same",
+                            *value, variable, nccl);
+    }
+    *value = nccl;
+    return TRUE;
+}
+
+static gboolean
+finish_nic(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at at = doc_key(root, "nic");
+    size_t n_nccl, n_other;
+
+    count_workloads(root, &n_nccl, &n_other);
+    if (json_object_get(at.json, "ack_timeout") == NULL && n_nccl > 0) {
+        if (n_other == 0) {
+            s->nic.params.ack_timeout = NCCL_ACK_TIMEOUT;
+        } else if (s->nccl.ib_timeout == PARAM_SPECIAL) {
+            g_ptr_array_add(
+                s->warnings,
+                g_strdup_printf("%s: nic.ack_timeout: is 14 for all, though NCCL's queue "
+                                "pairs would have %d: not all workloads are NCCL's",
+                                s->file, NCCL_ACK_TIMEOUT));
+        }
+    }
+    if (!join_nccl(s->nccl.ib_timeout, &at, "ack_timeout", "NCCL_IB_TIMEOUT",
+                   &s->nic.params.ack_timeout, error) ||
+        !join_nccl(s->nccl.ib_retry_count, &at, "retry_count", "NCCL_IB_RETRY_CNT",
+                   &s->nic.params.retry_count, error)) {
+        return FALSE;
+    }
+    if (!s->nic.has_pfc) {
+        s->nic.params.pfc = lossless_classes(s);
+        s->nic.has_pfc = true;
+    }
+    s->nic.set = part_all_keys(nic_param_table);
+    return TRUE;
+}
+
+/* A class that qos calls lossless, but switches do not pause for, drops. */
+static void
+finish_switch(struct scenario *s)
+{
+    uint8_t lossless = lossless_classes(s);
+
+    if (!s->sw.has_pfc) {
+        s->sw.params.pfc = lossless;
+        s->sw.has_pfc = true;
+    }
+    s->sw.set = part_all_keys(switch_param_table);
+    for (int c = 0; c < 8; c++) {
+        if (lossless & (uint8_t)~s->sw.params.pfc & 1u << c) {
+            g_ptr_array_add(
+                s->warnings,
+                g_strdup_printf(
+                    "%s: switch.pfc: class %d is lossless in qos and not in the "
+                    "list: it may drop",
+                    s->file, c));
+        }
+        if (lossless & (uint8_t)~s->nic.params.pfc & 1u << c) {
+            g_ptr_array_add(
+                s->warnings,
+                g_strdup_printf("%s: nic.pfc: class %d is lossless in qos and "
+                                "not in the list: NICs ignore its pauses",
+                                s->file, c));
+        }
+    }
+}
+
+static gboolean
+check_switch(const struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at at = doc_key(root, "switch");
+    const struct switch_params *p = &s->sw.params;
+
+    if (p->ingress_latency_ps > p->latency_ps) {
+        return doc_fail_key(&at, "ingress_latency", SCENARIO_ERROR_VALUE, error,
+                            "is above latency, of which it is a part");
+    }
+    if (p->reserved_bytes > p->buffer_bytes) {
+        return doc_fail_key(&at, "reserved", SCENARIO_ERROR_VALUE, error,
+                            "is above buffer, of which it is a part");
+    }
+    return TRUE;
+}
+
+gboolean
+part_devices_read(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at nic = doc_key(root, "nic"), sw = doc_key(root, "switch");
+
+    s->nic_overrides = g_array_new(FALSE, FALSE, sizeof(struct scenario_nic));
+    s->switch_overrides = g_array_new(FALSE, FALSE, sizeof(struct scenario_switch));
+    param_set_defaults(nic_param_table, &s->nic.params);
+    param_set_defaults(switch_param_table, &s->sw.params);
+    if (s->preset->cnp_interval_ps > 0) {
+        s->nic.params.cnp_interval_ps = s->preset->cnp_interval_ps;
+    }
+    if (!read_nic(&nic, "ideal", &s->nic, error) || !finish_nic(s, root, error) ||
+        !read_switch(&sw, "generic", &s->sw, error)) {
+        return FALSE;
+    }
+    finish_switch(s);
+    return check_switch(s, root, error) && read_nic_overrides(s, root, error) &&
+           read_switch_overrides(s, root, error) && check_host_overrides(root, error);
+}
+
+void
+part_devices_write(const struct scenario *s, json_t *root)
+{
+    json_t *nics = json_object(), *switches = json_object();
+
+    json_object_set_new(root, "nic", nic_json(&s->nic, true));
+    json_object_set_new(root, "switch", switch_json(&s->sw, true));
+    for (guint i = 0; i < s->nic_overrides->len; i++) {
+        const struct scenario_nic *nic =
+            &g_array_index(s->nic_overrides, struct scenario_nic, i);
+
+        json_object_set_new(nics, nic->pattern, nic_json(nic, false));
+    }
+    for (guint i = 0; i < s->switch_overrides->len; i++) {
+        const struct scenario_switch *sw =
+            &g_array_index(s->switch_overrides, struct scenario_switch, i);
+
+        json_object_set_new(switches, sw->pattern, switch_json(sw, false));
+    }
+    json_object_set_new(root, "nics", nics);
+    json_object_set_new(root, "switches", switches);
+}
+
+static void
+switch_clear(struct scenario_switch *sw)
+{
+    g_free(sw->pattern);
+    g_free(sw->profile);
+    ecn_clear(&sw->ecn);
+}
+
+void
+part_devices_clear(struct scenario *s)
+{
+    for (guint i = 0; s->nic_overrides != NULL && i < s->nic_overrides->len; i++) {
+        struct scenario_nic *nic =
+            &g_array_index(s->nic_overrides, struct scenario_nic, i);
+
+        g_free(nic->pattern);
+        g_free(nic->profile);
+    }
+    for (guint i = 0; s->switch_overrides != NULL && i < s->switch_overrides->len; i++) {
+        switch_clear(&g_array_index(s->switch_overrides, struct scenario_switch, i));
+    }
+    g_clear_pointer(&s->nic_overrides, g_array_unref);
+    g_clear_pointer(&s->switch_overrides, g_array_unref);
+    g_free(s->nic.profile);
+    switch_clear(&s->sw);
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * part_run.c - `faults`, `output`, `expect` and `compat` of a scenario.
+ */
+#include <config.h>
+
+#include "tools/scenario/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OUTPUT(field) .offset = offsetof(struct scenario_output, field)
+
+/* Most packets a fault lists, and the highest number. */
+enum { DROPS_MAX = 10000 };
+#define DROP_NUMBER_MAX (INT64_C(1) << 40)
+
+const struct param scenario_output_table[] = {
+    {.name = "sample",
+     .kind = PARAM_TIME,
+     OUTPUT(sample_ps),
+     .unit = "us",
+     .def = 10 * PS_PER_US,
+     .min = 10 * PS_PER_NS,
+     .max = PS_PER_S,
+     .special = "off",
+     .source = "ten a drain of a 100 KB queue at 100 Gb/s",
+     .doc = "interval of the samples in series.csv"},
+    {.name = "messages",
+     .kind = PARAM_BOOL,
+     OUTPUT(messages),
+     .unit = "",
+     .def = 0,
+     .min = 0,
+     .max = 1,
+     .source = "collectives have millions",
+     .doc = "flows.csv has a line a message"},
+    {.name = NULL},
+};
+
+static const char *const fault_words[] = {"down",       "up",   "rate",
+                                          "error_rate", "drop", NULL};
+static const enum fault_kind fault_kinds[] = {FAULT_DOWN, FAULT_UP, FAULT_RATE,
+                                              FAULT_ERROR_RATE, FAULT_DROP};
+static const char *const later_faults[] = {"pause-storm", "slow-receiver", "switch-down",
+                                           "bit_error_rate", NULL};
+static const char *const verdict_words[] = {
+    "complete", "expectation-missed", "incomplete", "lossless-violated",
+    "deadlock", "interrupted",        NULL};
+
+const char *
+scenario_verdict_name(enum scenario_verdict verdict)
+{
+    return verdict_words[verdict];
+}
+
+/* ---- faults --------------------------------------------------------------------------- */
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static gboolean
+read_packets(const struct doc_at *at, struct scenario_fault *fault, GError **error)
+{
+    struct doc_at list = doc_key(at, "packets");
+
+    fault->packets = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    if (!doc_check_array(&list, error)) {
+        return FALSE;
+    }
+    if (json_array_size(list.json) == 0 || json_array_size(list.json) > DROPS_MAX) {
+        return doc_fail(&list, SCENARIO_ERROR_VALUE, error,
+                        "has %zu numbers; allowed are 1 to %d",
+                        json_array_size(list.json), DROPS_MAX);
+    }
+    for (size_t i = 0; i < json_array_size(list.json); i++) {
+        struct doc_at sub = doc_index(&list, i);
+        int64_t value = 0;
+        uint64_t number;
+
+        if (!doc_integer(&sub, 1, DROP_NUMBER_MAX, &value, error)) {
+            return FALSE;
+        }
+        number = (uint64_t)value;
+        g_array_append_val(fault->packets, number);
+    }
+    g_array_sort(fault->packets, compare_numbers);
+    for (guint i = 1; i < fault->packets->len; i++) {
+        uint64_t number = g_array_index(fault->packets, uint64_t, i);
+
+        if (number == g_array_index(fault->packets, uint64_t, i - 1)) {
+            return doc_fail(&list, SCENARIO_ERROR_VALUE, error,
+                            "has %" G_GUINT64_FORMAT " twice", number);
+        }
+    }
+    return TRUE;
+}
+
+/* The keys that a kind of fault has. */
+static const struct doc_key *
+fault_keys(enum fault_kind kind)
+{
+#define BASE                                                                             \
+    {"at", false}, {"link", false},                                                      \
+    {                                                                                    \
+        "do", false                                                                      \
+    }
+    static const struct doc_key plain[] = {BASE, {NULL, false}};
+    static const struct doc_key rate[] = {BASE, {"rate", false}, {NULL, false}};
+    static const struct doc_key error_rate[] = {
+        BASE, {"error_rate", false}, {NULL, false}};
+    static const struct doc_key drop[] = {BASE, {"packets", false}, {NULL, false}};
+#undef BASE
+
+    return kind == FAULT_RATE         ? rate
+           : kind == FAULT_ERROR_RATE ? error_rate
+           : kind == FAULT_DROP       ? drop
+                                      : plain;
+}
+
+/* `rate`, `error_rate` or `packets`, as the kind needs. */
+static gboolean
+read_fault_value(const struct doc_at *at, struct scenario_fault *fault, GError **error)
+{
+    struct doc_at rate = doc_key(at, "rate"), share = doc_key(at, "error_rate");
+
+    if (fault->kind == FAULT_RATE) {
+        return doc_param_value(&rate, param_find(scenario_link_table, "rate"),
+                               &fault->rate_bps, error);
+    }
+    if (fault->kind == FAULT_ERROR_RATE) {
+        return doc_param_value(&share, param_find(scenario_link_table, "error_rate"),
+                               &fault->error_e18, error);
+    }
+    return fault->kind != FAULT_DROP || read_packets(at, fault, error);
+}
+
+static gboolean
+read_fault(const struct doc_at *at, struct scenario_fault *fault, GError **error)
+{
+    struct doc_at what = doc_key(at, "do"), when = doc_key(at, "at"),
+                  link = doc_key(at, "link");
+    const char *text;
+    int index;
+
+    if (!json_is_object(at->json)) {
+        return doc_check_object(at, NULL, NULL, error);
+    }
+    if (!doc_word(&what, fault_words, later_faults, &index, error)) {
+        return FALSE;
+    }
+    fault->kind = fault_kinds[index];
+    if (!doc_check_object(at, fault_keys(fault->kind), NULL, error) ||
+        !doc_param_value(&when, param_find(work_common_params, "start"), &fault->at_ps,
+                         error) ||
+        !doc_text(&link, &text, error)) {
+        return FALSE;
+    }
+    fault->link = g_strdup(text);
+    return read_fault_value(at, fault, error);
+}
+
+static void
+fault_clear(void *data)
+{
+    struct scenario_fault *fault = data;
+
+    g_free(fault->link);
+    g_clear_pointer(&fault->packets, g_array_unref);
+}
+
+static gboolean
+read_faults(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at at = doc_key(root, "faults");
+
+    s->faults = g_array_new(FALSE, TRUE, sizeof(struct scenario_fault));
+    g_array_set_clear_func(s->faults, fault_clear);
+    if (at.json == NULL) {
+        return TRUE;
+    }
+    if (!doc_check_array(&at, error)) {
+        return FALSE;
+    }
+    for (size_t i = 0; i < json_array_size(at.json); i++) {
+        struct doc_at sub = doc_index(&at, i);
+        struct scenario_fault fault = {.at_ps = 0};
+
+        if (!read_fault(&sub, &fault, error)) {
+            fault_clear(&fault);
+            return FALSE;
+        }
+        g_array_append_val(s->faults, fault);
+    }
+    return TRUE;
+}
+
+static const char *
+fault_word(enum fault_kind kind)
+{
+    size_t i = 0;
+
+    while (fault_kinds[i] != kind) {
+        i++;
+    }
+    return fault_words[i];
+}
+
+static json_t *
+fault_json(const struct scenario_fault *fault)
+{
+    const struct param *start = param_find(work_common_params, "start");
+    json_t *object =
+        json_pack("{s:o, s:s, s:s}", "at", doc_param_json(start, fault->at_ps), "link",
+                  fault->link, "do", fault_word(fault->kind));
+    json_t *list;
+
+    if (fault->kind == FAULT_RATE) {
+        json_object_set_new(
+            object, "rate",
+            doc_param_json(param_find(scenario_link_table, "rate"), fault->rate_bps));
+    } else if (fault->kind == FAULT_ERROR_RATE) {
+        json_object_set_new(object, "error_rate",
+                            doc_param_json(param_find(scenario_link_table, "error_rate"),
+                                           fault->error_e18));
+    } else if (fault->kind == FAULT_DROP) {
+        list = json_array();
+        for (guint i = 0; i < fault->packets->len; i++) {
+            json_array_append_new(list, json_integer((json_int_t)g_array_index(
+                                            fault->packets, uint64_t, i)));
+        }
+        json_object_set_new(object, "packets", list);
+    }
+    return object;
+}
+
+/* ---- output --------------------------------------------------------------------------- */
+
+static gboolean
+read_series(struct scenario *s, const struct doc_at *at, GError **error)
+{
+    const char *text = json_string_value(at->json);
+
+    if (at->json == NULL || (text != NULL && strcmp(text, "all") == 0)) {
+        return TRUE;
+    }
+    if (!doc_check_array(at, error)) {
+        return FALSE;
+    }
+    s->series = g_ptr_array_new_with_free_func(g_free);
+    for (size_t i = 0; i < json_array_size(at->json); i++) {
+        struct doc_at sub = doc_index(at, i);
+
+        if (!doc_text(&sub, &text, error)) {
+            return FALSE;
+        }
+        g_ptr_array_add(s->series, g_strdup(text));
+    }
+    return TRUE;
+}
+
+/* `pcap` of nothing is nothing. */
+static gboolean
+check_pcap(const struct doc_at *at, GError **error)
+{
+    struct doc_at pcap = doc_key(at, "pcap");
+
+    if (pcap.json == NULL) {
+        return TRUE;
+    }
+    if (!doc_check_array(&pcap, error)) {
+        return FALSE;
+    }
+    return json_array_size(pcap.json) == 0 ||
+           doc_fail(&pcap, SCENARIO_ERROR_LATER, error,
+                    "is not supported yet; allowed is []");
+}
+
+static gboolean
+read_output(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    static const struct doc_key keys[] = {
+        {"series", false}, {"pcap", false}, {NULL, false}};
+    struct doc_at at = doc_key(root, "output"), series = doc_key(&at, "series");
+
+    param_set_defaults(scenario_output_table, &s->output);
+    return at.json == NULL ||
+           (doc_check_object(&at, keys, scenario_output_table, error) &&
+            doc_params(&at, scenario_output_table, &s->output, NULL, error) &&
+            check_pcap(&at, error) && read_series(s, &series, error));
+}
+
+static json_t *
+output_json(const struct scenario *s)
+{
+    json_t *object = json_object(), *list;
+
+    doc_put_params(object, scenario_output_table, &s->output,
+                   part_all_keys(scenario_output_table));
+    if (s->series == NULL) {
+        json_object_set_new(object, "series", json_string("all"));
+    } else {
+        list = json_array();
+        for (guint i = 0; i < s->series->len; i++) {
+            json_array_append_new(list, json_string(s->series->pdata[i]));
+        }
+        json_object_set_new(object, "series", list);
+    }
+    json_object_set_new(object, "pcap", json_array());
+    return object;
+}
+
+/* ---- expect --------------------------------------------------------------------------- */
+
+/* "a.b[0].c": names and indices. */
+static bool
+is_path(const char *text)
+{
+    for (;;) {
+        size_t n = strspn(
+            text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+        if (n == 0) {
+            return false;
+        }
+        text += n;
+        while (*text == '[') {
+            n = strspn(text + 1, "0123456789");
+            if (n == 0 || text[1 + n] != ']') {
+                return false;
+            }
+            text += n + 2;
+        }
+        if (*text == '\0') {
+            return true;
+        }
+        if (*text++ != '.') {
+            return false;
+        }
+    }
+}
+
+static gboolean
+read_band(const struct doc_at *at, const char *path, struct scenario_band *band,
+          GError **error)
+{
+    const json_t *low = at->json, *high = at->json;
+
+    if (!is_path(path)) {
+        return doc_fail(at, SCENARIO_ERROR_KEY, error,
+                        "allowed is \"verdict\", or a path into summary.json such as "
+                        "\"collectives[0].busbw_GBps\"");
+    }
+    band->path = g_strdup(path);
+    if (json_is_string(at->json)) {
+        band->is_text = true;
+        band->text = g_strdup(json_string_value(at->json));
+        return TRUE;
+    }
+    if (json_is_array(at->json) && json_array_size(at->json) == 2) {
+        low = json_array_get(at->json, 0);
+        high = json_array_get(at->json, 1);
+    }
+    if (!json_is_number(low) || !json_is_number(high) ||
+        json_number_value(low) > json_number_value(high)) {
+        g_autofree char *shown = doc_show(at->json);
+
+        return doc_fail(at, SCENARIO_ERROR_VALUE, error,
+                        "is %s; allowed is a band [low, high], a number or a text",
+                        shown);
+    }
+    band->low = json_number_value(low);
+    band->high = json_number_value(high);
+    return TRUE;
+}
+
+static void
+band_clear(void *data)
+{
+    struct scenario_band *band = data;
+
+    g_free(band->path);
+    g_free(band->text);
+}
+
+static gboolean
+read_expect(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at at = doc_key(root, "expect");
+    const char *key;
+    json_t *value;
+    int index;
+
+    s->bands = g_array_new(FALSE, TRUE, sizeof(struct scenario_band));
+    g_array_set_clear_func(s->bands, band_clear);
+    if (at.json == NULL) {
+        return TRUE;
+    }
+    if (!json_is_object(at.json)) {
+        return doc_check_object(&at, NULL, NULL, error);
+    }
+    json_object_foreach(at.json, key, value)
+    {
+        struct doc_at sub = doc_key(&at, key);
+        struct scenario_band band = {.path = NULL};
+
+        if (key[0] == '_') {
+            continue;
+        }
+        if (strcmp(key, "verdict") == 0) {
+            if (!doc_word(&sub, verdict_words, NULL, &index, error)) {
+                return FALSE;
+            }
+            s->has_verdict = true;
+            s->verdict = (enum scenario_verdict)index;
+            continue;
+        }
+        if (!read_band(&sub, key, &band, error)) {
+            band_clear(&band);
+            return FALSE;
+        }
+        g_array_append_val(s->bands, band);
+    }
+    return TRUE;
+}
+
+/* The shortest number that reads back as 'x', whole ones as such. */
+static json_t *
+number_json(double x)
+{
+    return x == floor(x) && fabs(x) < 1e15 ? json_integer((json_int_t)x) : json_real(x);
+}
+
+static json_t *
+expect_json(const struct scenario *s)
+{
+    json_t *object = json_object();
+
+    if (s->has_verdict) {
+        json_object_set_new(object, "verdict",
+                            json_string(scenario_verdict_name(s->verdict)));
+    }
+    for (guint i = 0; i < s->bands->len; i++) {
+        const struct scenario_band *band =
+            &g_array_index(s->bands, struct scenario_band, i);
+
+        json_object_set_new(object, band->path,
+                            band->is_text ? json_string(band->text)
+                                          : json_pack("[o, o]", number_json(band->low),
+                                                      number_json(band->high)));
+    }
+    return object;
+}
+
+/* ---- the part ------------------------------------------------------------------------- */
+
+static gboolean
+check_compat(const struct doc_at *root, GError **error)
+{
+    static const char *const words[] = {"off", NULL}, *const later[] = {"hpcc", NULL};
+    struct doc_at at = doc_key(root, "compat");
+    int index;
+
+    return at.json == NULL || doc_word(&at, words, later, &index, error);
+}
+
+gboolean
+part_run_read(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    return read_faults(s, root, error) && read_output(s, root, error) &&
+           read_expect(s, root, error) && check_compat(root, error);
+}
+
+void
+part_run_write(const struct scenario *s, json_t *root)
+{
+    json_t *list = json_array();
+
+    for (guint i = 0; i < s->faults->len; i++) {
+        json_array_append_new(
+            list, fault_json(&g_array_index(s->faults, struct scenario_fault, i)));
+    }
+    json_object_set_new(root, "faults", list);
+    json_object_set_new(root, "output", output_json(s));
+    json_object_set_new(root, "expect", expect_json(s));
+    json_object_set_new(root, "compat", json_string("off"));
+}
+
+void
+part_run_clear(struct scenario *s)
+{
+    g_clear_pointer(&s->faults, g_array_unref);
+    g_clear_pointer(&s->series, g_ptr_array_unref);
+    g_clear_pointer(&s->bands, g_array_unref);
+}

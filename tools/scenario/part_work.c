@@ -1,0 +1,871 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * part_work.c - `workload` and `nccl` of a scenario.
+ */
+#include <config.h>
+
+#include "tools/scenario/parts.h"
+
+#include <string.h>
+
+#include "tools/scenario/flows_csv.h"
+#include "tools/scenario/units.h"
+#include "workloads/nccl/nccl.h"
+
+/* Most entries of a list in a workload. */
+enum { RANKS_MAX = 1 << 20 };
+
+/* A queue pair of an NCCL connection has a bit in a word of 64. */
+enum { NCCL_QPS_MAX = 64 };
+
+static const char *const kind_words[] = {"flows",      "permutation", "incast",
+                                         "collective", "trace",       NULL};
+static const char *const later_kinds[] = {"poisson", "nccl-tests", "training", "file",
+                                          NULL};
+
+static bool
+is_nccl(enum work_kind kind)
+{
+    return kind == WORK_COLLECTIVE || kind == WORK_TRACE;
+}
+
+static const struct param *
+kind_table(enum work_kind kind)
+{
+    switch (kind) {
+    case WORK_PERMUTATION:
+        return work_permutation_params;
+    case WORK_INCAST:
+        return work_incast_params;
+    case WORK_COLLECTIVE:
+        return work_collective_params;
+    case WORK_FLOWS:
+    case WORK_TRACE:
+        break;
+    }
+    return NULL;
+}
+
+static void *
+kind_blob(struct scenario_work *w)
+{
+    switch (w->kind) {
+    case WORK_PERMUTATION:
+        return &w->permutation;
+    case WORK_INCAST:
+        return &w->incast;
+    case WORK_COLLECTIVE:
+        return &w->collective;
+    case WORK_FLOWS:
+    case WORK_TRACE:
+        break;
+    }
+    return NULL;
+}
+
+/* ---- nccl ----------------------------------------------------------------------------- */
+
+static gboolean
+read_version(const struct doc_at *at, uint32_t *version, GError **error)
+{
+    const char *text;
+    int64_t part[3] = {0, 0, 0};
+    int n = 0;
+
+    if (!doc_text(at, &text, error)) {
+        return FALSE;
+    }
+    for (const char *c = text; n < 3; c++) {
+        if (!g_ascii_isdigit(*c)) {
+            break;
+        }
+        for (; g_ascii_isdigit(*c); c++) {
+            part[n] = MIN(part[n] * 10 + (*c - '0'), 100);
+        }
+        n++;
+        if (*c == '\0' && n >= 2 && part[0] == 2 && part[1] >= 12 && part[1] < 100 &&
+            part[2] < 100) {
+            *version = NCCL_VERSION_CODE((uint32_t)part[0], (uint32_t)part[1],
+                                         (uint32_t)part[2]);
+            return TRUE;
+        }
+        if (*c != '.') {
+            break;
+        }
+    }
+    return doc_fail(
+        at, SCENARIO_ERROR_VALUE, error,
+        "is \"%.60s\"; allowed is a version from \"2.12.0\" on, such as \"2.30.7\"",
+        text);
+}
+
+/* A variable as exported: a number, or a text that holds one. */
+static gboolean
+read_variable(const struct doc_at *at, const struct param *p, int64_t *value,
+              GError **error)
+{
+    const char *text = json_string_value(at->json);
+    struct doc_at number = *at;
+    gboolean ok;
+
+    if (p->kind != PARAM_INTEGER || text == NULL ||
+        (p->special != NULL && strcmp(text, p->special) == 0) ||
+        !units_parse(text, PARAM_INTEGER, value, NULL)) {
+        return doc_param_value(at, p, value, error);
+    }
+    number.json = json_integer(*value);
+    ok = doc_param_value(&number, p, value, error);
+    json_decref(number.json);
+    return ok;
+}
+
+/* NCCL_ALGO and NCCL_PROTO: one word each so far. */
+static gboolean
+check_variable_word(const struct doc_at *at, const char *key, const char *word,
+                    GError **error)
+{
+    struct doc_at sub = doc_key(at, key);
+    const char *text = NULL;
+
+    if (sub.json == NULL) {
+        return TRUE;
+    }
+    if (!doc_text(&sub, &text, error)) {
+        return FALSE;
+    }
+    return g_ascii_strcasecmp(text, word) == 0 ||
+           doc_fail(&sub, SCENARIO_ERROR_LATER, error,
+                    "\"%.60s\" is not supported yet; allowed is \"%s\"", text, word);
+}
+
+gboolean
+part_nccl_read(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    static const struct doc_key keys[] = {{"version", false},
+                                          {"NCCL_ALGO", false},
+                                          {"NCCL_PROTO", false},
+                                          {"NCCL_CROSS_NIC", true},
+                                          {"NCCL_IB_ADAPTIVE_ROUTING", true},
+                                          {"NCCL_IB_AR_THRESHOLD", true},
+                                          {"NCCL_IB_FIFO_TC", true},
+                                          {"NCCL_IB_GID_INDEX", true},
+                                          {"NCCL_IB_HCA", true},
+                                          {"NCCL_IB_MERGE_NICS", true},
+                                          {"NCCL_IB_SL", true},
+                                          {"NCCL_IB_TC", true},
+                                          {"NCCL_LL128_BUFFSIZE", true},
+                                          {"NCCL_LL_BUFFSIZE", true},
+                                          {"NCCL_NET_GDR_LEVEL", true},
+                                          {"NCCL_P2P_NET_CHUNKSIZE", true},
+                                          {"NCCL_PXN_DISABLE", true},
+                                          {"NCCL_THREAD_THRESHOLDS", true},
+                                          {NULL, false}};
+    struct doc_at at = doc_key(root, "nccl"), version = doc_key(&at, "version");
+
+    param_set_defaults(work_nccl_params, &s->nccl);
+    s->nccl.version = NCCL_VERSION_DEFAULT;
+    if (at.json == NULL) {
+        return TRUE;
+    }
+    if (!doc_check_object(&at, keys, work_nccl_params, error) ||
+        (version.json != NULL && !read_version(&version, &s->nccl.version, error)) ||
+        !check_variable_word(&at, "NCCL_ALGO", "Ring", error) ||
+        !check_variable_word(&at, "NCCL_PROTO", "Simple", error)) {
+        return FALSE;
+    }
+    for (const struct param *p = work_nccl_params; p->name != NULL; p++) {
+        struct doc_at sub = doc_key(&at, p->name);
+        int64_t value = 0;
+
+        if (sub.json == NULL) {
+            continue;
+        }
+        if (!read_variable(&sub, p, &value, error)) {
+            return FALSE;
+        }
+        param_set(p, &s->nccl, value);
+        s->nccl_set |= UINT64_C(1) << (p - work_nccl_params);
+    }
+    if (s->nccl.min_channels > s->nccl.max_channels) {
+        return doc_fail_key(&at, "NCCL_MIN_NCHANNELS", SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT
+                            ", above NCCL_MAX_NCHANNELS %" G_GINT64_FORMAT,
+                            s->nccl.min_channels, s->nccl.max_channels);
+    }
+    if (s->nccl.buffer_bytes % 8192 != 0) {
+        return doc_fail_key(&at, "NCCL_BUFFSIZE", SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT "; allowed is a multiple of 8192",
+                            s->nccl.buffer_bytes);
+    }
+    if (s->nccl.n_threads != PARAM_SPECIAL && s->nccl.n_threads % 32 != 0) {
+        return doc_fail_key(&at, "NCCL_NTHREADS", SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT "; allowed is a multiple of 32",
+                            s->nccl.n_threads);
+    }
+    return TRUE;
+}
+
+void
+part_nccl_write(const struct scenario *s, json_t *root)
+{
+    json_t *object = json_object();
+    uint32_t v = s->nccl.version;
+    g_autofree char *version =
+        g_strdup_printf("%u.%u.%u", v / 10000, v / 100 % 100, v % 100);
+
+    json_object_set_new(object, "version", json_string(version));
+    json_object_set_new(object, "NCCL_ALGO", json_string("Ring"));
+    json_object_set_new(object, "NCCL_PROTO", json_string("Simple"));
+    doc_put_params(object, work_nccl_params, &s->nccl, part_all_keys(work_nccl_params));
+    json_object_set_new(root, "nccl", object);
+}
+
+/* ---- hosts ---------------------------------------------------------------------------- */
+
+static void
+host_clear(void *data)
+{
+    g_free(((struct scenario_host *)data)->name);
+}
+
+static void
+flow_clear(void *data)
+{
+    host_clear(&((struct scenario_flow *)data)->src);
+    host_clear(&((struct scenario_flow *)data)->dst);
+}
+
+static bool
+hosts_equal(const struct scenario_host *a, const struct scenario_host *b)
+{
+    return a->name != NULL ? b->name != NULL && strcmp(a->name, b->name) == 0
+                           : b->name == NULL && a->position == b->position;
+}
+
+/* A host by name, or by its position among those of the workload. */
+static gboolean
+read_host(const struct doc_at *at, struct scenario_host *host, GError **error)
+{
+    const char *text;
+
+    if (json_is_integer(at->json)) {
+        return doc_integer(at, 0, TOPO_MAX_PORTS, &host->position, error);
+    }
+    if (!json_is_string(at->json)) {
+        g_autofree char *shown = at->json != NULL ? doc_show(at->json) : NULL;
+
+        return doc_fail(at, shown == NULL ? SCENARIO_ERROR_KEY : SCENARIO_ERROR_TYPE,
+                        error,
+                        "is %s; allowed is a host such as \"host3\", or its number 3",
+                        shown != NULL ? shown : "missing");
+    }
+    if (!doc_text(at, &text, error)) {
+        return FALSE;
+    }
+    host->name = g_strdup(text);
+    return TRUE;
+}
+
+static json_t *
+host_json(const struct scenario_host *host)
+{
+    return host->name != NULL ? json_string(host->name) : json_integer(host->position);
+}
+
+/* A list of texts, or one, into a new array of copies. */
+static gboolean
+read_texts(const struct doc_at *at, GPtrArray **texts, GError **error)
+{
+    g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(g_free);
+    const char *text;
+
+    if (json_is_string(at->json)) {
+        if (!doc_text(at, &text, error)) {
+            return FALSE;
+        }
+        g_ptr_array_add(list, g_strdup(text));
+    } else if (!doc_check_array(at, error)) {
+        return FALSE;
+    } else if (json_array_size(at->json) == 0) {
+        return doc_fail(at, SCENARIO_ERROR_VALUE, error,
+                        "is empty; allowed is 1 or more");
+    }
+    for (size_t i = 0; i < json_array_size(at->json); i++) {
+        struct doc_at sub = doc_index(at, i);
+
+        if (!doc_text(&sub, &text, error)) {
+            return FALSE;
+        }
+        g_ptr_array_add(list, g_strdup(text));
+    }
+    *texts = g_steal_pointer(&list);
+    return TRUE;
+}
+
+static json_t *
+texts_json(const GPtrArray *texts)
+{
+    json_t *list = json_array();
+
+    for (guint i = 0; i < texts->len; i++) {
+        json_array_append_new(list, json_string(texts->pdata[i]));
+    }
+    return list;
+}
+
+/* `hosts`: "all", a name, a glob, or a list of them. */
+static gboolean
+read_hosts(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    struct doc_at sub = doc_key(at, "hosts");
+    const char *text = json_string_value(sub.json);
+
+    return sub.json == NULL || (text != NULL && strcmp(text, "all") == 0) ||
+           read_texts(&sub, &w->hosts, error);
+}
+
+/* ---- flows ---------------------------------------------------------------------------- */
+
+static const struct param *
+bytes_param(void)
+{
+    return param_find(work_permutation_params, "bytes");
+}
+
+static gboolean
+read_flow(const struct doc_at *at, struct scenario_flow *flow, GError **error)
+{
+    static const struct doc_key keys[] = {{"src", false},
+                                          {"dst", false},
+                                          {"bytes", false},
+                                          {"start", false},
+                                          {NULL, false}};
+    struct doc_at src = doc_key(at, "src"), dst = doc_key(at, "dst"),
+                  bytes = doc_key(at, "bytes"), start = doc_key(at, "start");
+
+    if (!doc_check_object(at, keys, NULL, error) || !read_host(&src, &flow->src, error) ||
+        !read_host(&dst, &flow->dst, error) ||
+        !doc_param_value(&bytes, bytes_param(), &flow->bytes, error)) {
+        return FALSE;
+    }
+    if (hosts_equal(&flow->src, &flow->dst)) {
+        return doc_fail(&dst, SCENARIO_ERROR_VALUE, error,
+                        "is the same as src; allowed is another host");
+    }
+    return start.json == NULL ||
+           doc_param_value(&start, param_find(work_common_params, "start"),
+                           &flow->start_ps, error);
+}
+
+static gboolean
+read_flows(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    struct doc_at list = doc_key(at, "list"), path = doc_key(at, "path");
+    const char *text;
+
+    if (list.json != NULL && path.json != NULL) {
+        return doc_fail(&path, SCENARIO_ERROR_VALUE, error,
+                        "is given, and list too; allowed is one of them");
+    }
+    w->flows = g_array_new(FALSE, TRUE, sizeof(struct scenario_flow));
+    g_array_set_clear_func(w->flows, flow_clear);
+    if (path.json != NULL) {
+        if (!doc_text(&path, &text, error)) {
+            return FALSE;
+        }
+        w->path = g_canonicalize_filename(text, NULL);
+        return flows_csv_read(w->path, w->flows, error);
+    }
+    if (!doc_check_array(&list, error)) {
+        return FALSE;
+    }
+    if (json_array_size(list.json) == 0) {
+        return doc_fail(&list, SCENARIO_ERROR_VALUE, error,
+                        "is empty; allowed is 1 or more");
+    }
+    for (size_t i = 0; i < json_array_size(list.json); i++) {
+        struct doc_at sub = doc_index(&list, i);
+        struct scenario_flow flow = {.bytes = 0};
+
+        if (!read_flow(&sub, &flow, error)) {
+            flow_clear(&flow);
+            return FALSE;
+        }
+        g_array_append_val(w->flows, flow);
+    }
+    return TRUE;
+}
+
+static json_t *
+flows_json(const GArray *flows)
+{
+    const struct param *start = param_find(work_common_params, "start");
+    json_t *list = json_array();
+
+    for (guint i = 0; i < flows->len; i++) {
+        const struct scenario_flow *flow = &g_array_index(flows, struct scenario_flow, i);
+
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o}", "src", host_json(&flow->src), "dst",
+                            host_json(&flow->dst), "bytes",
+                            doc_param_json(bytes_param(), flow->bytes), "start",
+                            doc_param_json(start, flow->start_ps)));
+    }
+    return list;
+}
+
+/* ---- incast, collective, trace -------------------------------------------------------- */
+
+static gboolean
+read_sender_list(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    w->senders = g_array_new(FALSE, TRUE, sizeof(struct scenario_host));
+    g_array_set_clear_func(w->senders, host_clear);
+    for (size_t i = 0; i < json_array_size(at->json); i++) {
+        struct doc_at sub = doc_index(at, i);
+        struct scenario_host host = {.position = 0};
+
+        if (!read_host(&sub, &host, error)) {
+            return FALSE;
+        }
+        g_array_append_val(w->senders, host);
+        if (hosts_equal(&host, &w->receiver)) {
+            return doc_fail(&sub, SCENARIO_ERROR_VALUE, error,
+                            "is the receiver; allowed is another host");
+        }
+    }
+    return w->senders->len > 0 ||
+           doc_fail(at, SCENARIO_ERROR_VALUE, error, "is empty; allowed is 1 or more");
+}
+
+/* `senders`: "all", a count, or a list. */
+static gboolean
+read_incast(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    struct doc_at senders = doc_key(at, "senders"), receiver = doc_key(at, "receiver");
+    const char *text = json_string_value(senders.json);
+
+    w->n_senders = PARAM_SPECIAL;
+    if (!read_host(&receiver, &w->receiver, error)) {
+        return FALSE;
+    }
+    if (json_is_array(senders.json)) {
+        return read_sender_list(&senders, w, error);
+    }
+    if (json_is_integer(senders.json)) {
+        return doc_integer(&senders, 1, TOPO_MAX_PORTS, &w->n_senders, error);
+    }
+    if (senders.json == NULL || (text != NULL && strcmp(text, "all") == 0)) {
+        return TRUE;
+    }
+    return doc_fail(&senders, SCENARIO_ERROR_TYPE, error,
+                    "allowed is a count, a list of hosts, or \"all\"");
+}
+
+/* `ranks`: "all", a count, or a list. */
+static gboolean
+read_ranks(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    struct doc_at ranks = doc_key(at, "ranks");
+    const char *text = json_string_value(ranks.json);
+
+    w->n_ranks = PARAM_SPECIAL;
+    if (ranks.json == NULL || (text != NULL && strcmp(text, "all") == 0)) {
+        return TRUE;
+    }
+    if (json_is_integer(ranks.json)) {
+        return doc_integer(&ranks, 1, RANKS_MAX, &w->n_ranks, error);
+    }
+    if (!json_is_array(ranks.json)) {
+        return doc_fail(&ranks, SCENARIO_ERROR_TYPE, error,
+                        "allowed is a count, a list of numbers, or \"all\"");
+    }
+    w->ranks = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (size_t i = 0; i < json_array_size(ranks.json); i++) {
+        struct doc_at sub = doc_index(&ranks, i);
+        int64_t value = 0;
+        uint32_t rank;
+
+        if (!doc_integer(&sub, 0, RANKS_MAX, &value, error)) {
+            return FALSE;
+        }
+        rank = (uint32_t)value;
+        g_array_append_val(w->ranks, rank);
+    }
+    return w->ranks->len > 0 || doc_fail(&ranks, SCENARIO_ERROR_VALUE, error,
+                                         "is empty; allowed is 1 or more");
+}
+
+static gboolean
+check_element_size(const struct doc_at *at, const struct scenario_work *w, GError **error)
+{
+    int64_t each = work_type_bytes((enum work_type)w->collective.type);
+    struct doc_at bytes = doc_key(at, "bytes");
+
+    if (w->collective.bytes % each != 0) {
+        g_autofree char *shown = doc_show(bytes.json);
+
+        return doc_fail(&bytes, SCENARIO_ERROR_VALUE, error,
+                        "is %s; allowed is a multiple of the %d bytes of an element",
+                        shown, (int)each);
+    }
+    return TRUE;
+}
+
+static gboolean
+read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    struct doc_at path = doc_key(at, "path"), format = doc_key(at, "format");
+    const char *text;
+
+    if (!json_is_string(path.json) && !json_is_array(path.json)) {
+        return doc_text(&path, &text, error);
+    }
+    if (!read_texts(&path, &w->traces, error)) {
+        return FALSE;
+    }
+    for (guint i = 0; i < w->traces->len; i++) {
+        char *full = g_canonicalize_filename(w->traces->pdata[i], NULL);
+
+        g_free(w->traces->pdata[i]);
+        w->traces->pdata[i] = full;
+    }
+    if (format.json == NULL) {
+        return TRUE;
+    }
+    if (!doc_text(&format, &text, error)) {
+        return FALSE;
+    }
+    if (strcmp(text, "auto") != 0) {
+        w->format = g_strdup(text);
+    }
+    return TRUE;
+}
+
+/* ---- one workload --------------------------------------------------------------------- */
+
+/* Keys beside the common ones and the table of the kind. */
+static const struct doc_key *
+kind_keys(enum work_kind kind)
+{
+#define BASE                                                                             \
+    {"type", false}, {"qos", false},                                                     \
+    {                                                                                    \
+        "hosts", false                                                                   \
+    }
+    static const struct doc_key flows[] = {
+        BASE, {"list", false}, {"path", false}, {NULL, false}};
+    static const struct doc_key permutation[] = {BASE, {NULL, false}};
+    static const struct doc_key incast[] = {
+        BASE, {"senders", false}, {"receiver", false}, {NULL, false}};
+    static const struct doc_key collective[] = {BASE, {"ranks", false}, {NULL, false}};
+    static const struct doc_key trace[] = {
+        BASE, {"path", false}, {"format", false}, {NULL, false}};
+#undef BASE
+
+    switch (kind) {
+    case WORK_FLOWS:
+        return flows;
+    case WORK_PERMUTATION:
+        return permutation;
+    case WORK_INCAST:
+        return incast;
+    case WORK_COLLECTIVE:
+        return collective;
+    case WORK_TRACE:
+        return trace;
+    }
+    return NULL;
+}
+
+/* Are the keys of 'at' those of its kind?  Two tables: one is turned into keys. */
+static gboolean
+check_keys(const struct doc_at *at, enum work_kind kind, GError **error)
+{
+    g_autoptr(GArray) keys = g_array_new(TRUE, TRUE, sizeof(struct doc_key));
+
+    for (const struct doc_key *k = kind_keys(kind); k->name != NULL; k++) {
+        g_array_append_val(keys, *k);
+    }
+    for (const struct param *p = kind_table(kind); p != NULL && p->name != NULL; p++) {
+        struct doc_key key = {p->name, false};
+
+        g_array_append_val(keys, key);
+    }
+    return doc_check_object(at, (const struct doc_key *)(void *)keys->data,
+                            work_common_params, error);
+}
+
+/* Values of the table of the kind; `bytes` must be there. */
+static gboolean
+read_kind_table(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    static const char *const later_ops[] = {"all_gather", "reduce_scatter", "broadcast",
+                                            "reduce",     "all_to_all",     "send_recv",
+                                            NULL};
+    static const char *const later_algorithms[] = {"tree", "collnet", "nvls", "pat",
+                                                   NULL};
+    static const char *const later_protocols[] = {"ll", "ll128", NULL};
+    const struct param *table = kind_table(w->kind);
+    struct doc_at bytes = doc_key(at, "bytes");
+    int64_t value;
+
+    if (table == NULL) {
+        return TRUE;
+    }
+    param_set_defaults(table, kind_blob(w));
+    if (!doc_param_value(&bytes, param_find(table, "bytes"), &value, error)) {
+        return FALSE;
+    }
+    if (w->kind == WORK_COLLECTIVE) {
+        const struct {
+            const char *key;
+            const char *const *later;
+        } words[] = {{"op", later_ops},
+                     {"algorithm", later_algorithms},
+                     {"protocol", later_protocols}};
+
+        for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+            struct doc_at sub = doc_key(at, words[i].key);
+            int index;
+
+            if (sub.json != NULL &&
+                !doc_word(&sub, param_find(table, words[i].key)->names, words[i].later,
+                          &index, error)) {
+                return FALSE;
+            }
+        }
+    }
+    return doc_params(at, table, kind_blob(w), NULL, error);
+}
+
+/* What NCCL decides itself. */
+static gboolean
+check_nccl_common(const struct doc_at *at, const struct scenario_work *w, GError **error)
+{
+    if (w->common.verb != WORK_WRITE_IMM) {
+        return doc_fail_key(at, "verb", SCENARIO_ERROR_VALUE, error,
+                            "is \"write\"; allowed is \"write-imm\", as NCCL sends");
+    }
+    if (w->common.message_bytes != PARAM_SPECIAL) {
+        return doc_fail_key(at, "message", SCENARIO_ERROR_VALUE, error,
+                            "is given, but NCCL cuts by itself; allowed is \"whole\"");
+    }
+    if (w->common.qps > NCCL_QPS_MAX) {
+        return doc_fail_key(at, "qps", SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT "; allowed is 1 to %d", w->common.qps,
+                            NCCL_QPS_MAX);
+    }
+    return TRUE;
+}
+
+static gboolean
+read_common(const struct scenario *s, const struct doc_at *at, struct scenario_work *w,
+            GError **error)
+{
+    struct doc_at qos = doc_key(at, "qos");
+    const char *name = "roce";
+    GString *names;
+
+    param_set_defaults(work_common_params, &w->common);
+    w->common.qps = is_nccl(w->kind) ? s->nccl.qps : s->nic.params.qps;
+    w->common.verb = is_nccl(w->kind) ? WORK_WRITE_IMM : WORK_WRITE;
+    if (!doc_params(at, work_common_params, &w->common, &w->set, error) ||
+        (is_nccl(w->kind) && !check_nccl_common(at, w, error)) ||
+        (qos.json != NULL && !doc_text(&qos, &name, error))) {
+        return FALSE;
+    }
+    for (w->qos = 0; w->qos < s->qos->len; w->qos++) {
+        if (strcmp(g_array_index(s->qos, struct net_qos, w->qos).name, name) == 0) {
+            return TRUE;
+        }
+    }
+    names = g_string_new(NULL);
+    for (guint i = 0; i < s->qos->len; i++) {
+        g_string_append_printf(names, "%s\"%s\"", i == 0 ? "" : ", ",
+                               g_array_index(s->qos, struct net_qos, i).name);
+    }
+    doc_fail(&qos, SCENARIO_ERROR_NAME, error, "is \"%.60s\"; allowed are %s", name,
+             names->str);
+    g_string_free(names, TRUE);
+    return FALSE;
+}
+
+static gboolean
+read_kind(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    switch (w->kind) {
+    case WORK_FLOWS:
+        return read_flows(at, w, error);
+    case WORK_PERMUTATION:
+        return TRUE;
+    case WORK_INCAST:
+        return read_incast(at, w, error);
+    case WORK_COLLECTIVE:
+        return check_element_size(at, w, error) && read_ranks(at, w, error);
+    case WORK_TRACE:
+        return read_trace(at, w, error);
+    }
+    return FALSE;
+}
+
+static gboolean
+read_work(const struct scenario *s, const struct doc_at *at, struct scenario_work *w,
+          GError **error)
+{
+    struct doc_at type = doc_key(at, "type");
+    int index;
+
+    if (!json_is_object(at->json)) {
+        return doc_check_object(at, NULL, NULL, error);
+    }
+    if (!doc_word(&type, kind_words, later_kinds, &index, error)) {
+        return FALSE;
+    }
+    w->kind = (enum work_kind)index;
+    return check_keys(at, w->kind, error) && read_common(s, at, w, error) &&
+           read_hosts(at, w, error) && read_kind_table(at, w, error) &&
+           read_kind(at, w, error);
+}
+
+static void
+work_clear(void *data)
+{
+    struct scenario_work *w = data;
+
+    g_clear_pointer(&w->hosts, g_ptr_array_unref);
+    g_clear_pointer(&w->flows, g_array_unref);
+    g_clear_pointer(&w->senders, g_array_unref);
+    g_clear_pointer(&w->ranks, g_array_unref);
+    g_clear_pointer(&w->traces, g_ptr_array_unref);
+    g_free(w->path);
+    g_free(w->format);
+    host_clear(&w->receiver);
+}
+
+gboolean
+part_work_read(struct scenario *s, const struct doc_at *root, GError **error)
+{
+    struct doc_at at = doc_key(root, "workload");
+
+    s->works = g_array_new(FALSE, TRUE, sizeof(struct scenario_work));
+    g_array_set_clear_func(s->works, work_clear);
+    if (!doc_check_array(&at, error)) {
+        return FALSE;
+    }
+    if (json_array_size(at.json) == 0) {
+        return doc_fail(&at, SCENARIO_ERROR_VALUE, error,
+                        "is empty; allowed is 1 or more");
+    }
+    for (size_t i = 0; i < json_array_size(at.json); i++) {
+        struct doc_at sub = doc_index(&at, i);
+        struct scenario_work work = {.kind = WORK_FLOWS};
+
+        if (!read_work(s, &sub, &work, error)) {
+            work_clear(&work);
+            return FALSE;
+        }
+        g_array_append_val(s->works, work);
+    }
+    return TRUE;
+}
+
+/* ---- writing -------------------------------------------------------------------------- */
+
+static void
+write_incast(const struct scenario_work *w, json_t *object)
+{
+    json_t *list;
+
+    if (w->senders == NULL) {
+        json_object_set_new(object, "senders",
+                            w->n_senders == PARAM_SPECIAL ? json_string("all")
+                                                          : json_integer(w->n_senders));
+    } else {
+        list = json_array();
+        for (guint i = 0; i < w->senders->len; i++) {
+            json_array_append_new(
+                list, host_json(&g_array_index(w->senders, struct scenario_host, i)));
+        }
+        json_object_set_new(object, "senders", list);
+    }
+    json_object_set_new(object, "receiver", host_json(&w->receiver));
+}
+
+static void
+write_ranks(const struct scenario_work *w, json_t *object)
+{
+    json_t *list;
+
+    if (w->ranks == NULL) {
+        json_object_set_new(object, "ranks",
+                            w->n_ranks == PARAM_SPECIAL ? json_string("all")
+                                                        : json_integer(w->n_ranks));
+        return;
+    }
+    list = json_array();
+    for (guint i = 0; i < w->ranks->len; i++) {
+        json_array_append_new(list, json_integer(g_array_index(w->ranks, uint32_t, i)));
+    }
+    json_object_set_new(object, "ranks", list);
+}
+
+static void
+write_kind(const struct scenario_work *w, json_t *object)
+{
+    switch (w->kind) {
+    case WORK_FLOWS:
+        if (w->path != NULL) {
+            json_object_set_new(object, "path", json_string(w->path));
+        } else {
+            json_object_set_new(object, "list", flows_json(w->flows));
+        }
+        break;
+    case WORK_PERMUTATION:
+        break;
+    case WORK_INCAST:
+        write_incast(w, object);
+        break;
+    case WORK_COLLECTIVE:
+        write_ranks(w, object);
+        break;
+    case WORK_TRACE:
+        json_object_set_new(object, "path", texts_json(w->traces));
+        json_object_set_new(object, "format",
+                            json_string(w->format != NULL ? w->format : "auto"));
+        break;
+    }
+}
+
+void
+part_work_write(const struct scenario *s, json_t *root)
+{
+    json_t *list = json_array();
+
+    for (guint i = 0; i < s->works->len; i++) {
+        struct scenario_work *w = &g_array_index(s->works, struct scenario_work, i);
+        const struct param *table = kind_table(w->kind);
+        json_t *object = json_object();
+
+        json_object_set_new(object, "type", json_string(work_kind_name(w->kind)));
+        if (table != NULL) {
+            doc_put_params(object, table, kind_blob(w), part_all_keys(table));
+        }
+        write_kind(w, object);
+        json_object_set_new(object, "hosts",
+                            w->hosts != NULL ? texts_json(w->hosts) : json_string("all"));
+        json_object_set_new(
+            object, "qos",
+            json_string(g_array_index(s->qos, struct net_qos, w->qos).name));
+        doc_put_params(object, work_common_params, &w->common,
+                       part_all_keys(work_common_params));
+        json_array_append_new(list, object);
+    }
+    json_object_set_new(root, "workload", list);
+}
+
+void
+part_work_clear(struct scenario *s)
+{
+    g_clear_pointer(&s->works, g_array_unref);
+}

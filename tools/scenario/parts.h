@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * parts.h - the parts of a scenario file, each read, written and freed by one file; private
+ * to tools/scenario.
+ *
+ * part_X_read() reads its keys from the root into an empty part; on failure what it has made
+ * is left to part_X_clear().  They run in the order in which they stand here: a later one may
+ * look at what an earlier one has read.
+ */
+#ifndef ROCESIM_TOOLS_SCENARIO_PARTS_H
+#define ROCESIM_TOOLS_SCENARIO_PARTS_H
+
+#include "tools/scenario/doc.h"
+#include "tools/scenario/scenario.h"
+
+/* `node` and `topology`. */
+gboolean part_topology_read(struct scenario *s, const struct doc_at *root,
+                            GError **error);
+void part_topology_write(const struct scenario *s, json_t *root);
+void part_topology_clear(struct scenario *s);
+
+/* `qos`, `cc`. */
+gboolean part_traffic_read(struct scenario *s, const struct doc_at *root, GError **error);
+void part_traffic_write(const struct scenario *s, json_t *root);
+void part_traffic_clear(struct scenario *s);
+
+/* `nccl`, read before the devices: it may set defaults of NICs. */
+gboolean part_nccl_read(struct scenario *s, const struct doc_at *root, GError **error);
+void part_nccl_write(const struct scenario *s, json_t *root);
+
+/* `nic`, `switch`, `nics`, `switches`, `hosts`. */
+gboolean part_devices_read(struct scenario *s, const struct doc_at *root, GError **error);
+void part_devices_write(const struct scenario *s, json_t *root);
+void part_devices_clear(struct scenario *s);
+
+/* `workload`. */
+gboolean part_work_read(struct scenario *s, const struct doc_at *root, GError **error);
+void part_work_write(const struct scenario *s, json_t *root);
+void part_work_clear(struct scenario *s);
+
+/* `faults`, `output`, `expect`, `compat`. */
+gboolean part_run_read(struct scenario *s, const struct doc_at *root, GError **error);
+void part_run_write(const struct scenario *s, json_t *root);
+void part_run_clear(struct scenario *s);
+
+/* Tables that only the loader reads. */
+extern const struct param scenario_root_table[];   /* over struct scenario */
+extern const struct param scenario_node_table[];   /* over struct scenario_node */
+extern const struct param scenario_link_table[];   /* over struct scenario_link */
+extern const struct param scenario_output_table[]; /* over struct scenario_output */
+
+/* All bits of 'table'. */
+uint64_t part_all_keys(const struct param *table);
+
+/* Reads keys of a link; 'length' makes 'delay'. */
+gboolean part_link_read(const struct doc_at *at, const struct doc_key *more,
+                        struct scenario_link *link, uint64_t *set, GError **error);
+void part_link_write(const struct scenario_link *link, uint64_t set, json_t *object);
+struct link_params part_link_params(const struct scenario_link *link);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * units.c - reads quantities exactly: digits into 128 bits, then one multiplication by the
+ * unit and one division by the power of ten.
+ */
+#include <config.h>
+
+#include "tools/scenario/units.h"
+
+#include <string.h>
+
+GQuark
+units_error_quark(void)
+{
+    return g_quark_from_static_string("rocesim-units-error");
+}
+
+/* A unit and its size in base units. */
+struct unit {
+    const char *name; /* NULL ends a list */
+    int64_t size;
+};
+
+static const struct unit time_units[] = {
+    {"ps", 1},
+    {"ns", 1000},
+    {"us", 1000000},
+    {"\xc2\xb5s", 1000000}, /* micro sign */
+    {"\xce\xbcs", 1000000}, /* Greek mu */
+    {"ms", 1000000000},
+    {"s", INT64_C(1000000000000)},
+    {"min", INT64_C(60000000000000)},
+    {NULL, 0},
+};
+/* Without "bit/s": a prefix, or nothing. */
+static const struct unit rate_units[] = {
+    {"k", 1000},
+    {"K", 1000},
+    {"M", 1000000},
+    {"G", 1000000000},
+    {"T", INT64_C(1000000000000)},
+    {NULL, 0},
+};
+static const struct unit size_units[] = {
+    {"B", 1},
+    {"kB", 1000},
+    {"KB", 1000},
+    {"MB", 1000000},
+    {"GB", 1000000000},
+    {"TB", INT64_C(1000000000000)},
+    {"KiB", INT64_C(1) << 10},
+    {"MiB", INT64_C(1) << 20},
+    {"GiB", INT64_C(1) << 30},
+    {"TiB", INT64_C(1) << 40},
+    {NULL, 0},
+};
+/* As nccl-tests parse -b and -e. */
+static const struct unit nccl_units[] = {
+    {"", 1},
+    {"k", INT64_C(1) << 10},
+    {"K", INT64_C(1) << 10},
+    {"m", INT64_C(1) << 20},
+    {"M", INT64_C(1) << 20},
+    {"g", INT64_C(1) << 30},
+    {"G", INT64_C(1) << 30},
+    {NULL, 0},
+};
+static const struct unit length_units[] = {
+    {"mm", 1}, {"cm", 10}, {"m", 1000}, {"km", 1000000}, {NULL, 0},
+};
+
+/* 20 digits (67 bits) times the largest unit, 10^18 of a share (60 bits), fit 127 bits. */
+enum { DIGITS_MAX = 20, POWER_MAX = 38 };
+
+/* A decimal number, digits / 10^decimals, and what stands behind it. */
+struct decimal {
+    unsigned __int128 digits; /* below 10^DIGITS_MAX */
+    int decimals;             /* may be negative */
+    bool negative;
+    const char *rest;
+};
+
+static int64_t
+unit_find(const struct unit *units, const char *name)
+{
+    for (; units->name != NULL; units++) {
+        if (strcmp(units->name, name) == 0) {
+            return units->size;
+        }
+    }
+    return 0;
+}
+
+/* 10^n, 0 <= n <= POWER_MAX. */
+static unsigned __int128
+power_of_ten(int n)
+{
+    unsigned __int128 power = 1;
+
+    while (n-- > 0) {
+        power *= 10;
+    }
+    return power;
+}
+
+/* Reads sign, digits, fraction and exponent.  FALSE: no number stands there, or it has more
+ * than DIGITS_MAX significant digits. */
+static gboolean
+decimal_read(const char *text, struct decimal *d)
+{
+    bool any = false, point = false;
+    int n_digits = 0;
+
+    *d = (struct decimal){.rest = text};
+    if (*text == '-' || *text == '+') {
+        d->negative = *text++ == '-';
+    }
+    for (;; text++) {
+        if (*text == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (!g_ascii_isdigit(*text)) {
+            break;
+        }
+        any = true;
+        d->decimals += point;
+        n_digits += n_digits > 0 || *text != '0';
+        if (n_digits > DIGITS_MAX) {
+            return FALSE;
+        }
+        d->digits = d->digits * 10 + (unsigned)(*text - '0');
+    }
+    if (!any || text[-1] == '.') {
+        return FALSE;
+    }
+    if ((*text == 'e' || *text == 'E') &&
+        (g_ascii_isdigit(text[1]) ||
+         ((text[1] == '-' || text[1] == '+') && g_ascii_isdigit(text[2])))) {
+        int sign = text[1] == '-' ? -1 : 1, exponent = 0;
+
+        for (text += g_ascii_isdigit(text[1]) ? 1 : 2; g_ascii_isdigit(*text); text++) {
+            exponent = MIN(exponent * 10 + (*text - '0'), 1000);
+        }
+        d->decimals -= sign * exponent;
+    }
+    d->rest = text;
+    return TRUE;
+}
+
+static gboolean
+fail_range(GError **error, const char *text, const char *why)
+{
+    g_set_error(error, UNITS_ERROR, UNITS_ERROR_RANGE, "is '%.60s', %s", text, why);
+    return FALSE;
+}
+
+/* 'd' x 'size' into '*value'; rounded to nearest if 'rounds', else it must be whole. */
+static gboolean
+scale(const struct decimal *d, int64_t size, bool rounds, const char *text,
+      int64_t *value, GError **error)
+{
+    static const char not_whole[] = "which is no whole number of the smallest unit";
+    static const char too_large[] = "which is too large";
+    unsigned __int128 product = d->digits * (unsigned __int128)size;
+    unsigned __int128 power = power_of_ten(MIN(ABS(d->decimals), POWER_MAX));
+
+    if (d->decimals > POWER_MAX && product != 0) {
+        if (!rounds) {
+            return fail_range(error, text, not_whole);
+        }
+        product = 0;
+    } else if (d->decimals >= 0) {
+        if (!rounds && product % power != 0) {
+            return fail_range(error, text, not_whole);
+        }
+        product = (product + power / 2) / power;
+    } else if (product > (unsigned __int128)INT64_MAX / power) {
+        return fail_range(error, text, too_large);
+    } else {
+        product *= power;
+    }
+    if (product > (unsigned __int128)INT64_MAX) {
+        return fail_range(error, text, too_large);
+    }
+    *value = (int64_t)product;
+    return TRUE;
+}
+
+/* Size of the unit that 'name' is of 'kind'; 0: none. */
+static int64_t
+unit_size(enum param_kind kind, const char *name)
+{
+    char prefix[8];
+    size_t n;
+
+    switch (kind) {
+    case PARAM_TIME:
+        return unit_find(time_units, name);
+    case PARAM_SIZE:
+        return unit_find(size_units, name);
+    case PARAM_LENGTH:
+        return unit_find(length_units, name);
+    case PARAM_RATE:
+        if (strcmp(name, "bps") == 0 || strcmp(name, "bit/s") == 0) {
+            return 1;
+        }
+        n = g_str_has_suffix(name, "bps")     ? strlen(name) - 3
+            : g_str_has_suffix(name, "bit/s") ? strlen(name) - 5
+                                              : strlen(name);
+        if (n >= sizeof prefix) {
+            return 0;
+        }
+        memcpy(prefix, name, n);
+        prefix[n] = '\0';
+        return unit_find(rate_units, prefix);
+    case PARAM_FRACTION:
+        return name[0] == '\0' ? PARAM_ONE : 0;
+    case PARAM_SHARE:
+        return name[0] == '\0' ? PARAM_SHARE_ONE : 0;
+    case PARAM_INTEGER:
+        return name[0] == '\0' ? 1 : 0;
+    case PARAM_RATIO:
+    case PARAM_BOOL:
+    case PARAM_ENUM:
+        break;
+    }
+    return 0;
+}
+
+/* "N:M", each 1 to PARAM_RATIO_MAX. */
+static gboolean
+ratio_parse(const char *text, int64_t *value, GError **error)
+{
+    int64_t term[2] = {0, 0};
+    const char *at = text;
+
+    for (int i = 0; i < 2; i++) {
+        const char *first = at;
+
+        for (; g_ascii_isdigit(*at) && term[i] <= PARAM_RATIO_MAX; at++) {
+            term[i] = term[i] * 10 + (*at - '0');
+        }
+        if (at == first || *at != (i == 0 ? ':' : '\0')) {
+            g_set_error(error, UNITS_ERROR, UNITS_ERROR_FORM, "is '%.60s'; allowed is %s",
+                        text, units_wanted(PARAM_RATIO));
+            return FALSE;
+        }
+        at += i == 0;
+    }
+    if (term[0] < 1 || term[0] > PARAM_RATIO_MAX || term[1] < 1 ||
+        term[1] > PARAM_RATIO_MAX) {
+        return fail_range(error, text, "whose terms must be 1 to 2147483647");
+    }
+    *value = PARAM_RATIO_OF(term[0], term[1]);
+    return TRUE;
+}
+
+static gboolean
+fail_form(GError **error, const char *text, enum param_kind kind)
+{
+    g_set_error(error, UNITS_ERROR, UNITS_ERROR_FORM, "is '%.60s'; allowed is %s", text,
+                units_wanted(kind));
+    return FALSE;
+}
+
+gboolean
+units_parse(const char *text, enum param_kind kind, int64_t *value, GError **error)
+{
+    bool rounds = kind == PARAM_FRACTION || kind == PARAM_SHARE;
+    bool percent;
+    struct decimal d;
+    int64_t size;
+
+    if (kind == PARAM_RATIO) {
+        return ratio_parse(text, value, error);
+    }
+    if (!decimal_read(text, &d)) {
+        return fail_form(error, text, kind);
+    }
+    while (*d.rest == ' ') {
+        d.rest++;
+    }
+    percent = rounds && strcmp(d.rest, "%") == 0;
+    size = unit_size(kind, percent ? "" : d.rest);
+    if (size == 0 && *d.rest == '\0') {
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_FORM,
+                    "is '%.60s'; a unit is missing, write for example \"%.60s%s\"", text,
+                    text, units_example(kind));
+        return FALSE;
+    }
+    if (size == 0) {
+        return fail_form(error, text, kind);
+    }
+    if (d.negative && d.digits != 0 && kind != PARAM_INTEGER) {
+        return fail_range(error, text, "but must not be negative");
+    }
+    d.decimals += percent ? 2 : 0;
+    if (!scale(&d, size, rounds, text, value, error)) {
+        return FALSE;
+    }
+    if (d.negative) {
+        *value = -*value;
+    }
+    return TRUE;
+}
+
+gboolean
+units_parse_nccl_size(const char *text, int64_t *value, GError **error)
+{
+    struct decimal d;
+    int64_t size = decimal_read(text, &d) ? unit_find(nccl_units, d.rest) : 0;
+
+    if (size == 0) {
+        g_set_error(
+            error, UNITS_ERROR, UNITS_ERROR_FORM,
+            "is '%.60s'; allowed are bytes such as \"4194304\" or \"4M\" (K, M, G: "
+            "powers of 1024)",
+            text);
+        return FALSE;
+    }
+    if (d.negative && d.digits != 0) {
+        return fail_range(error, text, "but must not be negative");
+    }
+    return scale(&d, size, false, text, value, error);
+}
+
+const char *
+units_example(enum param_kind kind)
+{
+    switch (kind) {
+    case PARAM_TIME:
+        return "us";
+    case PARAM_RATE:
+        return "Gbps";
+    case PARAM_SIZE:
+        return "KiB";
+    case PARAM_LENGTH:
+        return "m";
+    case PARAM_RATIO:
+        return ":1";
+    case PARAM_INTEGER:
+    case PARAM_FRACTION:
+    case PARAM_SHARE:
+    case PARAM_BOOL:
+    case PARAM_ENUM:
+        break;
+    }
+    return "";
+}
+
+const char *
+units_wanted(enum param_kind kind)
+{
+    switch (kind) {
+    case PARAM_TIME:
+        return "a time such as \"2.5us\" (ps, ns, us, ms, s, min)";
+    case PARAM_RATE:
+        return "a rate such as \"100Gbps\" (bps, Kbps, Mbps, Gbps, Tbps; or K, M, G, T)";
+    case PARAM_SIZE:
+        return "a size such as \"64KiB\" (B, KB, MB, GB, TB, KiB, MiB, GiB, TiB)";
+    case PARAM_LENGTH:
+        return "a length such as \"30m\" (mm, cm, m, km)";
+    case PARAM_INTEGER:
+        return "a whole number";
+    case PARAM_FRACTION:
+        return "a number such as 0.2 or \"20%\"";
+    case PARAM_SHARE:
+        return "a share such as 0.001 or \"0.1%\"";
+    case PARAM_RATIO:
+        return "a ratio such as \"3:2\"";
+    case PARAM_BOOL:
+        return "true or false";
+    case PARAM_ENUM:
+        return "a word";
+    }
+    return "";
+}
+
+int64_t
+units_cable_ps(int64_t length_mm)
+{
+    enum { PS_PER_M = 5050 };
+
+    return (length_mm * PS_PER_M + 500) / 1000;
+}
