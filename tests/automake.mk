@@ -17,6 +17,7 @@ libtests_a_SOURCES = \
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
+	tests/unit/test_buffer \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
@@ -24,13 +25,17 @@ unit_tests = \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
+	tests/unit/test_nic \
 	tests/unit/test_param \
 	tests/unit/test_partition \
 	tests/unit/test_player \
+	tests/unit/test_port \
 	tests/unit/test_profiles \
+	tests/unit/test_qp \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
+	tests/unit/test_switch \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
@@ -40,6 +45,7 @@ property_tests = \
 	tests/property/prop_engine \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
+	tests/property/prop_lossless \
 	$(NULL)
 
 golden_tests = \
