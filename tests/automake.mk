@@ -23,15 +23,18 @@ unit_tests = \
 	tests/unit/test_param \
 	tests/unit/test_partition \
 	tests/unit/test_profiles \
+	tests/unit/test_quantity \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
+	tests/unit/test_scenario \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_scenario \
 	tests/property/prop_ideal \
 	$(NULL)
 
@@ -94,6 +97,13 @@ EXTRA_DIST += \
 	$(check_long_scripts) \
 	$(check_scripts) \
 	$(validate_scripts) \
+	tests/data/scenario/invalid.txt \
+	tests/data/scenario/valid/based.json \
+	tests/data/scenario/valid/flows.csv \
+	tests/data/scenario/valid/full.json \
+	tests/data/scenario/valid/graph.json \
+	tests/data/scenario/valid/interface.json \
+	tests/data/scenario/valid/small.json \
 	tests/copy-tree \
 	tests/data/known-answers.json \
 	tests/data/nccl/rules.txt \
