@@ -20,6 +20,8 @@ sample(struct lp *lp, struct net_lp *here)
     for (uint32_t i = 0; i < here->n_ports; i++) {
         struct port *port = &net->ports[here->ports[i]];
 
+        bool wanted = !net->sampled || net->sampled[port->id];
+
         for (unsigned c = 0; c < N_CLASSES; c++) {
             struct net_seen *seen = &here->seen[i * N_CLASSES + c];
             struct net_seen now = {.tx_bytes = port->out[c].tx_bytes,
@@ -38,7 +40,7 @@ sample(struct lp *lp, struct net_lp *here)
             if (record.a) {
                 port_queue_sample(port, c, record.a);
             }
-            if (now.moving || seen->moving) {
+            if (wanted && (now.moving || seen->moving)) {
                 probe_add(&here->probe, &record);
             }
             *seen = now;
@@ -141,7 +143,7 @@ in_flight(const struct net *net)
         n += net->sim->workers[w].pool.n_out;
     }
     for (uint32_t i = 0; i < net->sim->n_channels; i++) {
-        const struct lp_channel *channel = &net->sim->channels[i];
+        const struct lp_channel *channel = net->sim->channels[i];
 
         /* By pointer they are still out of the sender's pool. */
         n += channel->by_value ? channel->box[0].n + channel->box[1].n : 0;
@@ -239,6 +241,9 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
     net->stop_ps = stop_ps;
     net->sim->stop_ps = stop_ps;
     net->grace_ps = 2 * longest_pause_ps(net);
+    for (uint32_t i = 0; i < net->n_lps; i++) {
+        net->lps[i].probe.wanted = watch->sink.on_record ? UINT32_MAX : 0;
+    }
     start_samples(net);
     sim_run(net->sim);
 }
@@ -264,7 +269,7 @@ count_arrivals(const struct net *net, int64_t on_link[])
         event_queue_each(&net->sim->lps[i].queue, count_arrival, on_link);
     }
     for (uint32_t i = 0; i < net->sim->n_channels; i++) {
-        const struct lp_channel *channel = &net->sim->channels[i];
+        const struct lp_channel *channel = net->sim->channels[i];
 
         for (unsigned b = 0; b < 2; b++) {
             for (uint32_t k = 0; k < channel->box[b].n; k++) {

@@ -6,6 +6,7 @@
 #define ROCESIM_MODELS_NET_LP_H
 
 #include "models/probe/probe.h"
+#include "sim/hist.h"
 #include "sim/lp.h"
 
 struct net;
@@ -27,6 +28,7 @@ struct net_lp {
     uint32_t n_ports;
     int64_t n_samples;     /* so far */
     struct net_seen *seen; /* owned: n_ports x N_CLASSES; NULL without samples */
+    struct hist latency;   /* ps: data packets, first bit sent to last bit received here */
 };
 
 static inline struct net_lp *

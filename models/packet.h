@@ -83,8 +83,9 @@ struct packet {
         struct packet_pause pause;
     };
     uint32_t dst_nic;    /* dense id: what routes are by */
-    uint32_t in_port;    /* dense id of the port whose account it is charged to */
     uint32_t imm;        /* immediate data */
+    uint32_t sent_tick;  /* data: start of transmission at the sender, packet_tick() */
+    uint16_t in_port;    /* within the switch: whose account it is charged to */
     uint16_t size_bytes; /* frame with FCS */
     uint16_t payload_bytes;
     uint8_t type;  /* enum packet_type */
@@ -95,6 +96,16 @@ struct packet {
 };
 
 static_assert(sizeof(struct packet) == POOL_ITEM_BYTES, "a packet is one cache line");
+
+/* A time in units of 2^10 ps, modulo 2^32 (4.4 s): what a packet carries to tell how long
+ * it was under way. */
+#define PACKET_TICK_BITS 10
+
+static inline uint32_t
+packet_tick(int64_t time_ps)
+{
+    return (uint32_t)((uint64_t)time_ps >> PACKET_TICK_BITS);
+}
 
 static inline bool
 packet_is_marked(const struct packet *pkt)

@@ -49,3 +49,23 @@ hist_percentile(const struct hist *hist, int64_t permille)
     }
     return bucket_floor(HIST_BUCKETS - 1);
 }
+
+int64_t
+hist_quantile(const struct hist *hist, int64_t rank)
+{
+    int64_t before = 0;
+
+    for (uint32_t i = 0; i < HIST_BUCKETS; i++) {
+        int64_t weight = hist->weight[i];
+
+        if (weight && before + weight >= rank) {
+            int64_t low = bucket_floor(i);
+            int64_t wide = i + 1 < HIST_BUCKETS ? bucket_floor(i + 1) - 1 - low : 0;
+            int64_t into = rank > before ? rank - before : 0;
+
+            return low + (int64_t)((__int128)wide * into / weight);
+        }
+        before += weight;
+    }
+    return 0;
+}

@@ -48,4 +48,8 @@ void hist_merge(struct hist *into, const struct hist *from);
  * 0 for an empty histogram. */
 int64_t hist_percentile(const struct hist *hist, int64_t permille);
 
+/* The value that 'rank' (1 to total) of the weight does not exceed, drawn as a straight
+ * line within its bucket; 0 for an empty histogram. */
+int64_t hist_quantile(const struct hist *hist, int64_t rank);
+
 #endif

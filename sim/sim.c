@@ -79,8 +79,9 @@ sim_free(struct sim *sim)
         free(sim->lps[i].in);
     }
     for (uint32_t i = 0; i < sim->n_channels; i++) {
-        free(sim->channels[i].box[0].events);
-        free(sim->channels[i].box[1].events);
+        free(sim->channels[i]->box[0].events);
+        free(sim->channels[i]->box[1].events);
+        free(sim->channels[i]);
     }
     for (uint32_t i = 0; sim->workers && i < sim->n_threads; i++) {
         pool_clear(&sim->workers[i].pool);
@@ -105,39 +106,43 @@ sim_channel_find(const struct sim *sim, uint32_t from, uint32_t to)
     return NULL;
 }
 
-static bool
-is_connected(const struct sim *sim, uint32_t from, uint32_t to)
+static void *
+grow(void *p, uint32_t n, size_t size)
 {
-    for (uint32_t i = sim->n_channels; i-- > 0;) {
-        if (sim->channels[i].from->id == from && sim->channels[i].to->id == to) {
-            return true;
-        }
+    /* Full at every power of two. */
+    if (n & (n - 1)) {
+        return p;
     }
-    return false;
+    p = realloc(p, (n ? 2 * (size_t)n : 1) * size);
+    if (!p) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    return p;
 }
 
 void
 sim_connect(struct sim *sim, uint32_t from, uint32_t to, int64_t lookahead_ps)
 {
+    struct lp *end = &sim->lps[to];
+    struct lp_channel *channel;
+
     if (from == to) {
         return;
     }
     if (lookahead_ps < sim->lookahead_ps) {
         sim->lookahead_ps = lookahead_ps;
     }
-    if (is_connected(sim, from, to)) {
+    if (sim_channel_find(sim, from, to)) {
         return;
     }
-    if (sim->n_channels == sim->cap_channels) {
-        sim->cap_channels = sim->cap_channels ? sim->cap_channels * 2 : 64;
-        sim->channels = realloc(sim->channels, sim->cap_channels * sizeof *sim->channels);
-        if (!sim->channels) {
-            fputs("rocesim: out of memory\n", stderr);
-            abort();
-        }
-    }
-    sim->channels[sim->n_channels++] =
-        (struct lp_channel){.from = &sim->lps[from], .to = &sim->lps[to]};
+    channel = alloc_zero(1, sizeof *channel);
+    channel->from = &sim->lps[from];
+    channel->to = end;
+    sim->channels = grow(sim->channels, sim->n_channels, sizeof(void *));
+    sim->channels[sim->n_channels++] = channel;
+    end->in = grow(end->in, end->n_in, sizeof(void *));
+    end->in[end->n_in++] = channel;
 }
 
 /* Heaviest first, each to the worker with the least so far. */
@@ -190,16 +195,9 @@ sim_start(struct sim *sim, uint32_t n_threads)
     }
     deal_out(sim);
     for (uint32_t i = 0; i < sim->n_channels; i++) {
-        struct lp_channel *channel = &sim->channels[i];
-        struct lp *to = channel->to;
+        struct lp_channel *channel = sim->channels[i];
 
-        channel->by_value = channel->from->worker != to->worker;
-        to->in = realloc(to->in, (to->n_in + 1) * sizeof *to->in);
-        if (!to->in) {
-            fputs("rocesim: out of memory\n", stderr);
-            abort();
-        }
-        to->in[to->n_in++] = channel;
+        channel->by_value = channel->from->worker != channel->to->worker;
     }
 }
 
@@ -368,7 +366,7 @@ sim_n_foreground(const struct sim *sim)
         n += (int64_t)lp->queue.n - lp->n_background_made + lp->n_background_done;
     }
     for (uint32_t i = 0; i < sim->n_channels; i++) {
-        n += sim->channels[i].box[0].n + sim->channels[i].box[1].n;
+        n += sim->channels[i]->box[0].n + sim->channels[i]->box[1].n;
     }
     return n;
 }
@@ -401,7 +399,7 @@ sim_bytes(const struct sim *sim)
         bytes += event_queue_bytes(&sim->lps[i].queue);
     }
     for (uint32_t i = 0; i < sim->n_channels; i++) {
-        bytes += mailbox_bytes(&sim->channels[i]);
+        bytes += mailbox_bytes(sim->channels[i]);
     }
     for (uint32_t i = 0; i < sim->n_threads; i++) {
         bytes += pool_bytes(&sim->workers[i].pool);

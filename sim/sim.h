@@ -43,8 +43,8 @@ struct sim {
     void *user;                /* borrowed: argument of the epoch function */
     struct lp *lps;            /* owned */
     uint32_t n_lps;
-    struct lp_channel *channels; /* owned */
-    uint32_t n_channels, cap_channels;
+    struct lp_channel **channels; /* owned */
+    uint32_t n_channels;
     int64_t lookahead_ps; /* TIME_NEVER_PS / 2 with a single process */
     int64_t stop_ps;      /* an epoch is added here; TIME_NEVER_PS: none */
     uint32_t n_threads;
@@ -58,11 +58,12 @@ struct sim *sim_new(uint64_t seed, uint32_t n_lps, const struct sim_ops *ops, vo
 /* Frees 'sim' and every object still in flight; accepts NULL. */
 void sim_free(struct sim *sim);
 
-/* The channel from process 'from' to process 'to', made when it is not there; NULL when
- * they are one.  'lookahead_ps' (>= 1) is the least time a message takes.
- * Only before sim_start(); pointers stay valid from sim_start() on, so ask for them there
- * again with sim_channel_find(). */
+/* Makes the channel from process 'from' to process 'to' unless it is there or they are one.
+ * 'lookahead_ps' (>= 1) is the least time a message takes.  Only before sim_start().
+ * O(channels that end at 'to'). */
 void sim_connect(struct sim *sim, uint32_t from, uint32_t to, int64_t lookahead_ps);
+
+/* That channel, or NULL. */
 struct lp_channel *sim_channel_find(const struct sim *sim, uint32_t from, uint32_t to);
 
 /* Deals the processes out to 'n_threads' (1 to SIM_MAX_THREADS) workers by lp.weight and

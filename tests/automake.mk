@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/job.c \
+	tests/support/job.h \
 	tests/support/known.c \
 	tests/support/known.h \
 	tests/support/rig.c \
@@ -19,9 +21,13 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_cmd_new \
+	tests/unit/test_collective \
 	tests/unit/test_flows \
+	tests/unit/test_gen_trace \
 	tests/unit/test_param \
 	tests/unit/test_partition \
+	tests/unit/test_player \
 	tests/unit/test_profiles \
 	tests/unit/test_quantity \
 	tests/unit/test_ring \
@@ -34,8 +40,10 @@ unit_tests = \
 	$(NULL)
 
 property_tests = \
-	tests/property/prop_scenario \
+	tests/property/prop_engine \
+	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
+	tests/property/prop_scenario \
 	$(NULL)
 
 golden_tests = \
@@ -96,21 +104,15 @@ EXTRA_DIST += \
 	$(check_full_scripts) \
 	$(check_long_scripts) \
 	$(check_scripts) \
+	$(mutants) \
 	$(validate_scripts) \
-	tests/data/scenario/invalid.txt \
-	tests/data/scenario/valid/based.json \
-	tests/data/scenario/valid/flows.csv \
-	tests/data/scenario/valid/full.json \
-	tests/data/scenario/valid/graph.json \
-	tests/data/scenario/valid/interface.json \
-	tests/data/scenario/valid/small.json \
+	tests/data/scenario \
 	tests/copy-tree \
 	tests/data/known-answers.json \
-	tests/data/nccl/rules.txt \
 	tests/data/nccl-log \
+	tests/data/nccl/rules.txt \
 	tests/fuzz/corpus \
 	tests/harness \
-	$(mutants) \
 	tests/hello-cc/cc_hello.c \
 	tests/hello-cc/cc_list.def \
 	tests/variant \
@@ -119,18 +121,18 @@ EXTRA_DIST += \
 # ---- how they are built and run ---------------------------------------------------------
 
 check_programs = \
-	$(unit_tests) \
-	$(property_tests) \
 	$(golden_tests) \
+	$(property_tests) \
 	$(theory_tests) \
+	$(unit_tests) \
 	$(NULL)
 
 EXTRA_LIBRARIES = libtests.a
 EXTRA_PROGRAMS += \
-	$(check_programs) \
-	$(check_long_tests) \
-	$(check_full_tests) \
 	$(bench_programs) \
+	$(check_full_tests) \
+	$(check_long_tests) \
+	$(check_programs) \
 	$(fuzz_targets) \
 	$(NULL)
 

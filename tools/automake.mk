@@ -2,8 +2,49 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/cmd_new.c \
+	tools/cmd_new.h \
+	tools/cmd_plot.c \
+	tools/cmd_run.c \
+	tools/command.c \
+	tools/command.h \
 	tools/data.c \
 	tools/data.h \
+	tools/expect.c \
+	tools/expect.h \
+	tools/faults.c \
+	tools/faults.h \
+	tools/laws.c \
+	tools/laws.h \
+	tools/options.c \
+	tools/options.h \
+	tools/progress.c \
+	tools/progress.h \
+	tools/report/gnuplot.c \
+	tools/report/gnuplot.h \
+	tools/report/plot.c \
+	tools/report/plot.h \
+	tools/report/series_read.c \
+	tools/report/series_read.h \
+	tools/results/csv.c \
+	tools/results/csv.h \
+	tools/results/json_out.c \
+	tools/results/json_out.h \
+	tools/results/outdir.c \
+	tools/results/outdir.h \
+	tools/results/result.c \
+	tools/results/result.h \
+	tools/results/series.c \
+	tools/results/series.h \
+	tools/results/summary.c \
+	tools/results/summary.h \
+	tools/results/table.c \
+	tools/results/table.h \
+	tools/results/text.c \
+	tools/results/text.h \
+	tools/run.c \
+	tools/run.h \
+	tools/run_read.c \
 	tools/scenario/bind.c \
 	tools/scenario/bind_work.c \
 	tools/scenario/doc.c \
@@ -23,6 +64,10 @@ libtools_a_SOURCES = \
 	tools/scenario/scenario.h \
 	tools/scenario/units.c \
 	tools/scenario/units.h \
+	tools/signals.c \
+	tools/signals.h \
+	tools/utilisation.c \
+	tools/utilisation.h \
 	$(NULL)
 
 # The program is main alone; all else is in the library, where tests reach it.

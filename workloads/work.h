@@ -74,6 +74,8 @@ struct work_ops {
     const struct flow_result *(*flows)(const void *state, uint32_t *n);
     const struct stream_result *(*streams)(void *state, uint32_t *n);
     const struct call_result *(*calls)(void *state, uint32_t *n);
+    /* Bytes that pipes inside hosts have carried; NULL: there are none. */
+    int64_t (*pipe_bytes)(const void *state);
     void (*free)(void *state);
 };
 

@@ -14,6 +14,7 @@
 
 #include "models/nic/nic.h"
 
+#include "models/net_lp.h"
 #include "models/packet.h"
 
 #define TTL_FIRST 64 /* what Linux and mlx5 send RoCEv2 with */
@@ -259,6 +260,7 @@ send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
     }
     pkt = make_data(lp, qp);
     bytes = pkt->size_bytes;
+    pkt->sent_tick = packet_tick(start_ps);
     if (qp->rate.limited) {
         pace(qp, start_ps, bytes + WIRE_EXTRA_BYTES);
     }
@@ -466,7 +468,9 @@ receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
 {
     int32_t ahead =
         psn_diff(pkt->tp.psn, (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
+    uint32_t under_way = packet_tick(lp->now_ps) - pkt->sent_tick;
 
+    hist_add(&net_lp(lp)->latency, (int64_t)under_way << PACKET_TICK_BITS, 1);
     if (unlikely(packet_is_marked(pkt))) {
         notice_mark(lp, qp);
     }

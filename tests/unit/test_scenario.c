@@ -34,32 +34,29 @@ static struct scenario *
 load_and_bind(const char *path, const char *const *sets, struct net **net, GError **error)
 {
     struct scenario *s = scenario_load(path, sets, error);
+    gboolean ok;
 
     *net = s != NULL ? scenario_build_net(s, error) : NULL;
-    if (*net == NULL) {
-        scenario_free(s);
-        return NULL;
-    }
-    gboolean ok = net_build(*net, NULL, error) && topo_routes(*net, NULL, error);
-
-    if (!ok) {
+    ok = *net != NULL;
+    if (ok && (!net_build(*net, NULL, error) || !topo_routes(*net, NULL, error))) {
         scenario_explain(s, error);
+        ok = FALSE;
+    }
+    ok = ok && scenario_bind_faults(s, *net, error);
+    if (ok) {
+        g_autoptr(GError) cause = NULL;
+
+        (*net)->sampled = scenario_bind_series(s, *net, &cause);
+        ok = cause == NULL;
+        if (!ok) {
+            g_propagate_error(error, g_steal_pointer(&cause));
+        }
     }
     for (guint i = 0; ok && i < s->works->len; i++) {
         struct work_params *w = scenario_bind_work(s, *net, i, error);
 
         ok = w != NULL;
         work_params_free(w);
-    }
-    ok = ok && scenario_bind_faults(s, *net, error);
-    if (ok) {
-        g_autoptr(GError) cause = NULL;
-
-        g_free(scenario_bind_series(s, *net, &cause));
-        ok = cause == NULL;
-        if (!ok) {
-            g_propagate_error(error, g_steal_pointer(&cause));
-        }
     }
     if (!ok) {
         net_free(*net);

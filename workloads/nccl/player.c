@@ -260,22 +260,34 @@ deliver_credit(struct lp *lp, struct pipe_item *item)
     ring_on_credit(comm->ring, conn, lp->now_ps);
 }
 
+/* A slice has left its sender's GPU.  It enters the receiver's GPU while it leaves the
+ * other, so here it has ended too unless others were before it. */
+static void
+enter(struct lp *lp, struct pipe_item *item)
+{
+    struct player_comm *comm = item->to;
+    uint32_t to = ring_conn_receiver(comm->ring, (uint32_t)item->word[0]);
+    struct pipe *in = &rank_of(comm, to)->in;
+    int64_t rate_bps = comm->player->params->pipe_rate_bps;
+    int64_t takes_ps = rate_bps ? sim_tx_time_ps((int64_t)item->word[1], rate_bps) : 0;
+
+    item->deliver = deliver_data;
+    in->busy_until_ps = max_i64(lp->now_ps, in->busy_until_ps + takes_ps);
+    pipe_send(lp, in, 0, item);
+}
+
 static void
 send_local(void *net, uint32_t conn, int64_t size_bytes, int64_t now_ps)
 {
     struct player_comm *comm = net;
     struct player_rank *from = rank_of(comm, ring_conn_sender(comm->ring, conn));
-    struct player_rank *to = rank_of(comm, ring_conn_receiver(comm->ring, conn));
     struct pipe_item *item = pool_get(from->lp->pool);
 
-    assert(from->lp == to->lp && from->lp->now_ps == now_ps);
+    assert(from->lp->now_ps == now_ps);
     (void)now_ps;
     *item = (struct pipe_item){
-        .deliver = deliver_data, .to = comm, .word = {conn, (uint64_t)size_bytes}};
-    /* The slice begins when both ways are free, and takes both. */
-    to->in.busy_until_ps = max_i64(to->in.busy_until_ps, from->out_until_ps);
-    pipe_send(from->lp, &to->in, size_bytes, item);
-    from->out_until_ps = to->in.busy_until_ps;
+        .deliver = enter, .to = comm, .word = {conn, (uint64_t)size_bytes}};
+    pipe_send(from->lp, &from->out, size_bytes, item);
 }
 
 static void

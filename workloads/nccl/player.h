@@ -16,9 +16,10 @@
  * out.  Source: NCCL 2.30.7 src/graph/search.cc, src/graph/topo.cc (ncclTopoGetLocalNet).
  *
  * Each (rank, channel) whose next rank is on another host is one connection of
- * common.qps queue pairs.  Inside a host a slice takes the way out of its sender's GPU and
- * the way into its receiver's GPU, both for its time at the pipe's rate, in order of
- * posting, and arrives the pipe's latency after that; a credit takes the latency.
+ * common.qps queue pairs.  Inside a host a slice takes the way out of its sender's GPU and,
+ * at the same time or once those before it are in, the way into its receiver's, each at
+ * the pipe's rate and first come first served, and arrives the pipe's latency after that; a
+ * credit takes the latency.
  *
  * Threads: a rank, its end of each connection and its pipes are touched by events of its
  * host only.

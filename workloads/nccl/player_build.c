@@ -525,14 +525,17 @@ check_spans(const struct player *player, GError **error)
 static void
 make_rank(struct player *player, struct player_rank *rank)
 {
-    /* At least 1 ps, so that nothing arrives at the moment it leaves. */
-    int64_t latency_ps = MAX(player->params->pipe_latency_ps, 1);
+    /* A pipe takes at least 1 ps, so that nothing arrives at the moment it leaves; a slice
+     * takes two. */
+    int64_t latency_ps = MAX(player->params->pipe_latency_ps, 2);
 
     rank->timer = (struct work_timer){
         .source = net_new_timer(player->net), .fire = player_rank_fire, .ctx = rank};
-    rank->in = (struct pipe){.rate_bps = player->params->pipe_rate_bps,
-                             .latency_ps = latency_ps,
-                             .id = net_new_pipe(player->net)};
+    rank->out = (struct pipe){.rate_bps = player->params->pipe_rate_bps,
+                              .latency_ps = 1,
+                              .id = net_new_pipe(player->net)};
+    rank->in =
+        (struct pipe){.latency_ps = latency_ps - 1, .id = net_new_pipe(player->net)};
     rank->credit =
         (struct pipe){.latency_ps = latency_ps, .id = net_new_pipe(player->net)};
 }

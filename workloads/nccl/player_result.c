@@ -131,7 +131,7 @@ player_pipe_bytes(const struct player *player)
     int64_t sum = 0;
 
     for (uint32_t r = 0; r < player->n_ranks; r++) {
-        sum += player->ranks[r].in.n_bytes;
+        sum += player->ranks[r].out.n_bytes;
     }
     return sum;
 }

@@ -100,9 +100,9 @@ struct player_rank {
     struct player_member *members; /* owned */
     uint32_t n_members;
     struct work_timer timer;
-    int64_t out_until_ps; /* the way out of the GPU is taken */
-    struct pipe in;       /* data from GPUs of the host */
-    struct pipe credit;   /* slots given back to them */
+    struct pipe out;    /* data to GPUs of the host, at the pipe's rate */
+    struct pipe in;     /* data from them; player.c adds the time they take */
+    struct pipe credit; /* slots given back to them */
 };
 
 struct player {

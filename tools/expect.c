@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * expect.c - `expect` of a scenario held against summary.json, see expect.h.
+ */
+#include <config.h>
+
+#include "tools/expect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "tools/results/summary.h"
+#include "tools/results/text.h"
+
+/* One step of a path: "[3]" or "name"; moves '*path' behind it.  NULL: not there. */
+static json_t *
+step(json_t *value, const char **path)
+{
+    const char *p = *path;
+
+    if (*p == '[') {
+        char *end;
+        unsigned long index = strtoul(p + 1, &end, 10);
+
+        *path = *end == ']' ? end + 1 : end;
+        return json_is_array(value) ? json_array_get(value, index) : NULL;
+    }
+    p += *p == '.';
+    size_t n = strcspn(p, ".[");
+    g_autofree char *name = g_strndup(p, n);
+
+    *path = p + n;
+    return json_is_object(value) ? json_object_get(value, name) : NULL;
+}
+
+static json_t *
+find(json_t *summary, const char *path)
+{
+    json_t *value = summary;
+
+    while (value && *path) {
+        value = step(value, &path);
+    }
+    return value;
+}
+
+static char *
+number_text(double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+    return g_strdup(g_ascii_formatd(text, sizeof text, "%.9g", value));
+}
+
+/* What is wrong with 'value' by 'band'; NULL: nothing.  Owned by the caller. */
+static char *
+fault_of(const struct scenario_band *band, json_t *value)
+{
+    if (!value) {
+        return g_strdup_printf("%s: the summary has no such value", band->path);
+    }
+    if (band->is_text) {
+        if (json_is_string(value) && strcmp(json_string_value(value), band->text) == 0) {
+            return NULL;
+        }
+        g_autofree char *found = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+        return g_strdup_printf("%s is %s; expected \"%s\"", band->path, found,
+                               band->text);
+    }
+    if (!json_is_number(value)) {
+        return g_strdup_printf("%s is no number", band->path);
+    }
+    double number = json_number_value(value);
+
+    if (number >= band->low && number <= band->high) {
+        return NULL;
+    }
+    g_autofree char *found = number_text(number);
+    g_autofree char *low = number_text(band->low);
+    g_autofree char *high = number_text(band->high);
+
+    return g_strdup_printf("%s is %s; expected %s to %s", band->path, found, low, high);
+}
+
+/* Holds every band?  Says which do not. */
+static bool
+check_bands(const GArray *bands, json_t *summary, GPtrArray *why)
+{
+    bool all = true;
+
+    for (guint i = 0; i < bands->len; i++) {
+        const struct scenario_band *band = &g_array_index(bands, struct scenario_band, i);
+        char *fault = fault_of(band, find(summary, band->path));
+
+        if (fault) {
+            g_ptr_array_add(why, fault);
+            all = false;
+        }
+    }
+    return all;
+}
+
+void
+expect_check(struct run_result *result)
+{
+    const struct scenario *scenario = result->scenario;
+    g_autofree char *text = summary_to_json(result);
+    json_t *summary = json_loads(text, 0, NULL);
+    bool bands = check_bands(scenario->bands, summary, result->why);
+    bool verdict = !scenario->has_verdict || scenario->verdict == result->verdict;
+
+    json_decref(summary);
+    if (!verdict) {
+        g_ptr_array_add(result->why,
+                        g_strdup_printf("the verdict is %s; expected %s",
+                                        scenario_verdict_name(result->verdict),
+                                        scenario_verdict_name(scenario->verdict)));
+    }
+    result->expected = scenario->has_verdict && verdict && bands;
+    if (result->verdict == VERDICT_COMPLETE && !(verdict && bands)) {
+        result->verdict = VERDICT_EXPECTATION_MISSED;
+    }
+}

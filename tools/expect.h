@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * expect.h - `expect` of a scenario held against summary.json.
+ */
+#ifndef ROCESIM_TOOLS_EXPECT_H
+#define ROCESIM_TOOLS_EXPECT_H
+
+#include "tools/results/result.h"
+
+/* Sets result->expected, adds a line to result->why for each expectation that is missed, and
+ * makes a complete run VERDICT_EXPECTATION_MISSED then.  A worse verdict stays. */
+void expect_check(struct run_result *result);
+
+#endif

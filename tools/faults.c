@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * faults.c - the scenario's faults on a network, see faults.h.
+ */
+#include <config.h>
+
+#include "tools/faults.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sets of ports, one by one: there is padding between their members. */
+static bool
+is_same_sets(const struct route_table *a, const struct route_table *b)
+{
+    for (uint32_t i = 0; i < a->n_sets; i++) {
+        if (a->sets[i].first != b->sets[i].first || a->sets[i].n != b->sets[i].n) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+is_same_table(const struct route_table *a, const struct route_table *b)
+{
+    return a->n_nics == b->n_nics && a->n_sets == b->n_sets && a->n_ports == b->n_ports &&
+           memcmp(a->set_of_nic, b->set_of_nic, a->n_nics * sizeof *a->set_of_nic) == 0 &&
+           memcmp(a->ports, b->ports, a->n_ports * sizeof *a->ports) == 0 &&
+           is_same_sets(a, b);
+}
+
+/* Gives each switch whose table changes the one for 'link_down' from 'at_ps' on; 'newest'
+ * holds the last table of each. */
+static gboolean
+plan_routes(struct net *net, const bool link_down[], int64_t at_ps,
+            const struct route_table *newest[], GError **error)
+{
+    g_autofree struct route_table **tables =
+        g_new0(struct route_table *, net->n_switches + 1);
+
+    if (!topo_route_tables(net, link_down, tables, error)) {
+        return FALSE;
+    }
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        if (is_same_table(tables[s], newest[s])) {
+            route_table_free(tables[s]);
+        } else {
+            newest[s] = tables[s];
+            net_set_routes_at(net, s, tables[s], at_ps);
+        }
+    }
+    return TRUE;
+}
+
+/* A change of a link. */
+struct change {
+    int64_t at_ps;
+    guint index; /* in `faults` */
+    uint32_t link;
+    bool down;
+};
+
+static int
+compare_changes(const void *pa, const void *pb)
+{
+    const struct change *a = pa, *b = pb;
+
+    if (a->at_ps != b->at_ps) {
+        return a->at_ps < b->at_ps ? -1 : 1;
+    }
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Links that go down or come up, in order of time; at one instant in that of the list. */
+static GArray *
+changes_of(const struct scenario *scenario, const struct net *net)
+{
+    GArray *changes = g_array_new(FALSE, FALSE, sizeof(struct change));
+
+    for (guint i = 0; i < scenario->faults->len; i++) {
+        const struct scenario_fault *fault =
+            &g_array_index(scenario->faults, struct scenario_fault, i);
+        struct change change = {.at_ps = fault->at_ps,
+                                .index = i,
+                                .link = net_find_link(net, fault->link),
+                                .down = fault->kind == FAULT_DOWN};
+
+        if (fault->kind == FAULT_DOWN || fault->kind == FAULT_UP) {
+            g_array_append_val(changes, change);
+        }
+    }
+    if (changes->len) {
+        qsort(changes->data, changes->len, sizeof(struct change), compare_changes);
+    }
+    return changes;
+}
+
+gboolean
+faults_plan(const struct scenario *scenario, struct net *net, int64_t convergence_ps,
+            GError **error)
+{
+    if (!scenario_bind_faults(scenario, net, error)) {
+        return FALSE;
+    }
+    g_autoptr(GArray) changes = changes_of(scenario, net);
+    g_autofree bool *down = g_new0(bool, net->n_links + 1);
+    g_autofree const struct route_table **newest =
+        g_new0(const struct route_table *, net->n_switches + 1);
+
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        newest[s] = net->routes[s];
+    }
+    for (guint i = 0; i < changes->len; i++) {
+        const struct change *change = &g_array_index(changes, struct change, i);
+        bool is_last = i + 1 == changes->len || change[1].at_ps != change->at_ps;
+
+        down[change->link] = change->down;
+        if (is_last &&
+            !plan_routes(net, down, change->at_ps + convergence_ps, newest, error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * gnuplot.c - one script to gnuplot, one picture from it, see gnuplot.h.
+ * Colours are those of Okabe and Ito (2008), which the colour-blind can tell apart.
+ */
+#include <config.h>
+
+#include "tools/report/gnuplot.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "tools/report/plot.h"
+
+#define WIDTH 960
+#define HEIGHT 420
+
+GString *
+gnuplot_begin(const char *file, bool png)
+{
+    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73",
+                                          "#cc79a7", "#e69f00", "#56b4e9"};
+    GString *script = g_string_new(NULL);
+
+    if (png) {
+        g_string_append_printf(script,
+                               "set terminal pngcairo size %d,%d font 'sans,11' "
+                               "background '#ffffff'\n",
+                               WIDTH, HEIGHT);
+    } else {
+        g_string_append_printf(script,
+                               "set terminal svg size %d,%d dynamic font 'sans,13' "
+                               "background '#ffffff'\n",
+                               WIDTH, HEIGHT);
+    }
+    g_string_append(script, "set encoding utf8\nset output ");
+    gnuplot_text(script, file);
+    g_string_append(script,
+                    "\nset border 3 lc rgb '#555555'\n"
+                    "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
+                    "set grid lc rgb '#e2e2e2' lt 1 lw 1\n"
+                    "set key outside right top vertical Left reverse spacing 1.25 "
+                    "samplen 2 textcolor rgb '#333333' noenhanced\n"
+                    "set title offset 0,-0.4 textcolor rgb '#111111' noenhanced\n"
+                    "set lmargin 11\n");
+    for (unsigned i = 0; i < G_N_ELEMENTS(colours); i++) {
+        g_string_append_printf(script, "set linetype %u lc rgb '%s' lw 1.6\n", i + 1,
+                               colours[i]);
+    }
+    return script;
+}
+
+void
+gnuplot_text(GString *script, const char *text)
+{
+    g_string_append_c(script, '"');
+    for (const char *p = text; *p; p++) {
+        if (*p == '"' || *p == '\\' || *p == '`') {
+            g_string_append_c(script, '\\');
+        }
+        g_string_append_c(script, *p == '\n' ? ' ' : *p);
+    }
+    g_string_append_c(script, '"');
+}
+
+void
+gnuplot_number(GString *script, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+    g_string_append(script, g_ascii_formatd(text, sizeof text, "%.9g", value));
+}
+
+/* What a failed gnuplot has said, on one line. */
+static void
+set_tool_error(const char *said, GError **error)
+{
+    g_autofree char *line = g_strdup(said ? said : "");
+
+    g_strdelimit(line, "\r\n\t", ' ');
+    g_strstrip(line);
+    g_set_error(error, PLOT_ERROR, PLOT_ERROR_TOOL, "gnuplot has failed: %s",
+                *line ? line : "it says no more");
+}
+
+static gboolean
+run_file(const char *path, GError **error)
+{
+    const char *argv[] = {"gnuplot", path, NULL};
+    g_autofree char *said = NULL;
+    g_autoptr(GError) bad = NULL;
+    int status;
+
+    if (!g_spawn_sync(NULL, (char **)argv, NULL,
+                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL,
+                      &said, &status, &bad)) {
+        g_set_error(error, PLOT_ERROR, PLOT_ERROR_TOOL,
+                    "gnuplot cannot be started (%s); pictures need it (Debian: "
+                    "gnuplot-nox)",
+                    bad->message);
+        return FALSE;
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        set_tool_error(said, error);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+gnuplot_end(GString *script, GError **error)
+{
+    g_autofree char *path = NULL;
+    g_autofree char *text = g_string_free(script, FALSE);
+    g_autoptr(GError) bad = NULL;
+    int fd = g_file_open_tmp("rocesim-XXXXXX.gp", &path, &bad);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (fd < 0 || !g_file_set_contents(path, text, -1, &bad)) {
+        g_set_error(error, PLOT_ERROR, PLOT_ERROR_WRITE, "%s", bad->message);
+        return FALSE;
+    }
+    gboolean drawn = run_file(path, error);
+
+    g_unlink(path);
+    return drawn;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * summary.c - summary.json; its keys are described in docs/results.md.
+ * Invariant: no key but wall_s, packet_hops_per_s, peak_rss_bytes and threads depends on the
+ * machine, the threads or the partition.
+ */
+#include <config.h>
+
+#include "tools/results/summary.h"
+
+#include "tools/results/json_out.h"
+
+/* A rate over more than this is no rate: the clock has not moved. */
+#define LEAST_SECONDS 1e-9
+
+static void
+put_lines(struct json_out *json, const char *key, const GPtrArray *lines)
+{
+    json_out_open(json, key, '[', false);
+    for (guint i = 0; i < lines->len; i++) {
+        json_out_text(json, NULL, g_ptr_array_index(lines, i));
+    }
+    json_out_close(json, ']');
+}
+
+static void
+put_slowdown(struct json_out *json, const char *key, const struct run_result *result,
+             const struct result_percentiles *p, uint32_t index)
+{
+    const struct result_flow *flow =
+        p->n_ideal ? &g_array_index(result->flows, struct result_flow, index) : NULL;
+
+    json_out_quotient(json, key, flow ? flow->fct_ps : 0, flow ? flow->ideal_ps : 0);
+}
+
+static void
+put_flows(struct json_out *json, const struct run_result *result)
+{
+    struct result_percentiles p;
+
+    result_percentiles(result, &p);
+    json_out_open(json, "flows", '{', false);
+    json_out_int(json, "n", p.n);
+    json_out_int(json, "done", p.n_done);
+    json_out_open(json, "fct_us", '{', true);
+    json_out_us(json, "p50", p.p50_ps);
+    json_out_us(json, "p95", p.p95_ps);
+    json_out_us(json, "p99", p.p99_ps);
+    json_out_us(json, "max", p.max_ps);
+    json_out_us(json, "mean", p.mean_ps);
+    json_out_close(json, '}');
+    json_out_open(json, "slowdown", '{', true);
+    put_slowdown(json, "p50", result, &p, p.slow50);
+    put_slowdown(json, "p95", result, &p, p.slow95);
+    put_slowdown(json, "p99", result, &p, p.slow99);
+    put_slowdown(json, "max", result, &p, p.slow_max);
+    json_out_close(json, '}');
+    json_out_close(json, '}');
+}
+
+static void
+put_call(struct json_out *json, const struct call_result *call)
+{
+    bool ended = call->end_ps != TIME_NEVER_PS;
+    __int128 num, den;
+
+    json_out_open(json, NULL, '{', true);
+    json_out_text(json, "op", call->op);
+    json_out_text(json, "algorithm", call->algorithm);
+    json_out_text(json, "protocol", call->protocol);
+    json_out_int(json, "ranks", call->n_ranks);
+    json_out_int(json, "bytes", call->bytes);
+    json_out_us(json, "start_us", call->start_ps);
+    json_out_us(json, "time_us", ended ? call->end_ps - call->start_ps : TIME_NEVER_PS);
+    result_bandwidth(call, 1, 1, &num, &den);
+    json_out_quotient(json, "algbw_GBps", num, den);
+    result_bandwidth(call, call->bus_num, call->bus_den, &num, &den);
+    json_out_quotient(json, "busbw_GBps", num, den);
+    json_out_us(json, "bound_us", call->bound_ps);
+    json_out_close(json, '}');
+}
+
+static void
+put_calls(struct json_out *json, const struct run_result *result)
+{
+    json_out_open(json, "collectives", '[', false);
+    for (guint i = 0; i < result->calls->len; i++) {
+        put_call(json, &g_array_index(result->calls, struct result_call, i).call);
+    }
+    json_out_close(json, ']');
+}
+
+static void
+put_tiers(struct json_out *json, const struct result_fabric *fabric)
+{
+    json_out_open(json, "bytes_by_tier", '{', true);
+    json_out_int(json, "host", fabric->bytes_by_tier[0]);
+    json_out_int(json, "leaf", fabric->bytes_by_tier[1]);
+    json_out_int(json, "spine", fabric->bytes_by_tier[2]);
+    json_out_int(json, "core", fabric->bytes_by_tier[3]);
+    json_out_int(json, "nvlink", fabric->nvlink_bytes);
+    json_out_close(json, '}');
+}
+
+static void
+put_fabric(struct json_out *json, const struct run_result *result)
+{
+    const struct result_fabric *fabric = &result->fabric;
+
+    json_out_open(json, "fabric", '{', false);
+    json_out_int(json, "data_packets", fabric->data_packets);
+    json_out_int(json, "drops", fabric->drops);
+    json_out_int(json, "lossless_drops", fabric->lossless_drops);
+    json_out_int(json, "lost",
+                 fabric->lost_error + fabric->lost_down + fabric->lost_ttl +
+                     fabric->lost_route);
+    json_out_open(json, "lost_by", '{', true);
+    json_out_int(json, "link_error", fabric->lost_error);
+    json_out_int(json, "link_down", fabric->lost_down);
+    json_out_int(json, "ttl", fabric->lost_ttl);
+    json_out_int(json, "no_route", fabric->lost_route);
+    json_out_close(json, '}');
+    json_out_int(json, "discarded", fabric->discarded);
+    json_out_int(json, "ecn_marked", fabric->ecn_marked);
+    json_out_int(json, "ack_sent", fabric->acks_sent);
+    json_out_int(json, "cnp_sent", fabric->cnp_sent);
+    json_out_int(json, "nak_sent", fabric->nak_sent);
+    json_out_int(json, "retransmitted", fabric->retransmitted);
+    json_out_int(json, "timeouts", fabric->timeouts);
+    json_out_int(json, "pfc_frames", fabric->pfc_frames);
+    json_out_quotient(json, "pfc_pause_share_max", fabric->pause_ps_max, result->run_ps);
+    json_out_quotient(json, "pfc_pause_share_mean", fabric->pause_ps_sum,
+                      (__int128)result->run_ps * fabric->n_pausable);
+    json_out_int(json, "max_queue_bytes", fabric->max_queue_bytes);
+    json_out_int(json, "max_buffer_bytes", fabric->max_buffer_bytes);
+    put_tiers(json, fabric);
+    json_out_quotient(json, "link_utilisation_max", fabric->busy_payload_ps,
+                      fabric->busy_work_ps);
+    if (fabric->busy_node) {
+        g_autofree char *name =
+            g_strdup_printf("%s:%u", fabric->busy_node, fabric->busy_port);
+
+        json_out_text(json, "busiest_port", name);
+    } else {
+        json_out_null(json, "busiest_port");
+    }
+    json_out_close(json, '}');
+}
+
+static void
+put_targets(struct json_out *json, const struct run_result *result)
+{
+    struct result_target targets[RESULT_N_TARGETS];
+
+    result_targets(result, targets);
+    json_out_open(json, "targets", '{', false);
+    for (unsigned i = 0; i < RESULT_N_TARGETS; i++) {
+        const struct result_target *target = &targets[i];
+
+        json_out_open(json, target->key, '{', true);
+        json_out_quotient(json, "value", target->num, target->known ? target->den : 0);
+        json_out_quotient(json, "limit", target->limit_num, target->limit_den);
+        if (target->known) {
+            json_out_bool(json, "met", target->met);
+        } else {
+            json_out_null(json, "met");
+        }
+        json_out_close(json, '}');
+    }
+    json_out_close(json, '}');
+}
+
+char *
+summary_to_json(const struct run_result *result)
+{
+    GString *text = g_string_new(NULL);
+    struct json_out json;
+
+    json_out_init(&json, text);
+    json_out_open(&json, NULL, '{', false);
+    json_out_text(&json, "version", PACKAGE_VERSION);
+    json_out_text(&json, "scenario", result->scenario->name);
+    json_out_int(&json, "seed", result->scenario->seed);
+    json_out_text(&json, "verdict", scenario_verdict_name(result->verdict));
+    put_lines(&json, "why", result->why);
+    put_lines(&json, "unfinished", result->unfinished);
+    put_lines(&json, "notes", result->notes);
+    json_out_us(&json, "sim_time_us", result->sim_time_ps);
+    json_out_us(&json, "end_us", result->end_ps);
+    json_out_double(&json, "wall_s", result->wall_s, 3);
+    json_out_int(&json, "events", (int64_t)result->events);
+    json_out_int(&json, "packet_hops", result->fabric.packet_hops);
+    json_out_double(&json, "packet_hops_per_s",
+                    result->loop_s > LEAST_SECONDS
+                        ? (double)result->fabric.packet_hops / result->loop_s
+                        : 0,
+                    0);
+    json_out_int(&json, "peak_rss_bytes", result->peak_rss_bytes);
+    json_out_int(&json, "threads", result->n_threads);
+    put_flows(&json, result);
+    put_calls(&json, result);
+    put_fabric(&json, result);
+    put_targets(&json, result);
+    if (result->series_interval_ps) {
+        json_out_us(&json, "series_interval_us", result->series_interval_ps);
+    } else {
+        json_out_null(&json, "series_interval_us");
+    }
+    json_out_close(&json, '}');
+    return g_string_free(text, FALSE);
+}
