@@ -90,6 +90,7 @@ bench_programs = \
 
 fuzz_targets = \
 	tests/fuzz/fuzz_nccl_log \
+	tests/fuzz/fuzz_scenario \
 	$(NULL)
 
 validate_scripts = \

@@ -53,6 +53,8 @@ libtools_a_SOURCES = \
 	tools/scenario/flows_csv.c \
 	tools/scenario/flows_csv.h \
 	tools/scenario/part_devices.c \
+	tools/scenario/part_ecn.c \
+	tools/scenario/part_nccl.c \
 	tools/scenario/part_run.c \
 	tools/scenario/part_topology.c \
 	tools/scenario/part_traffic.c \
