@@ -630,7 +630,7 @@ test_strange_sets(void **state)
         "",       "=",      "a",         ".a=1",     "[0]=1",
         "a[=1",   "a[x]=1", "a[0=1",     "a.=1",     "\"a=1",
         "a\"b=1", "\xff=1", "name=\xff", "seed=1e9", "a[99999999999999]=1",
-        "nic=",   "nic=3"};
+        "nic=",   "nic=3",  "a\nb",      "a\nb=1"};
     g_autofree char *path = data_path("valid/small.json");
 
     (void)state;
@@ -643,6 +643,7 @@ test_strange_sets(void **state)
             fail_msg("--set '%s' is accepted", strange[i]);
         }
         assert_true(g_utf8_validate(error->message, -1, NULL));
+        assert_null(strchr(error->message, '\n'));
     }
 }
 
