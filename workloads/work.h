@@ -56,10 +56,10 @@ struct stream_result {
 struct call_result {
     const char *op, *algorithm, *protocol; /* borrowed */
     uint32_t n_ranks;
-    int64_t bytes;     /* the nccl-tests size */
-    int64_t start_ps;  /* first rank's start; TIME_NEVER_PS: not begun */
-    int64_t end_ps;    /* last rank's end; TIME_NEVER_PS: not ended */
-    int64_t bound_ps;  /* bytes through the slowest link crossed over its payload rate */
+    int64_t bytes;    /* the nccl-tests size */
+    int64_t start_ps; /* first rank's start; TIME_NEVER_PS: not begun */
+    int64_t end_ps;   /* last rank's end; TIME_NEVER_PS: not ended */
+    int64_t bound_ps; /* bytes through the slowest link crossed over its payload rate */
     int64_t bus_num, bus_den; /* busbw = algbw x num / den */
 };
 

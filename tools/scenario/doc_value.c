@@ -399,7 +399,7 @@ doc_param_value(const struct doc_at *at, const struct param *p, int64_t *value,
                 GError **error)
 {
     static const char *const no_names[] = {NULL};
-    bool flag;
+    bool flag = false;
     int index;
 
     if (p->kind == PARAM_ENUM || (p->kind == PARAM_BOOL && p->names != NULL)) {
