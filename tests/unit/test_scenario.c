@@ -738,6 +738,27 @@ test_tables_are_sound(void **state)
     assert_true(n >= 12);
 }
 
+/* docs/scenario.md names every key of every table. */
+static void
+test_every_key_is_documented(void **state)
+{
+    g_autofree char *path = data_path("../../../docs/scenario.md"), *text = NULL;
+    const char *object;
+    const struct param *table;
+
+    (void)state;
+    assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    for (size_t n = 0; (table = scenario_param_table(n, &object)) != NULL; n++) {
+        for (const struct param *p = table; p->name != NULL; p++) {
+            g_autofree char *quoted = g_strdup_printf("`%s`", p->name);
+
+            if (strstr(text, quoted) == NULL) {
+                fail_msg("%s.%s is not in docs/scenario.md", object, p->name);
+            }
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -756,6 +777,7 @@ main(void)
         cmocka_unit_test(test_strange_sets),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_tables_are_sound),
+        cmocka_unit_test(test_every_key_is_documented),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
