@@ -22,6 +22,7 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
@@ -32,9 +33,11 @@ unit_tests = \
 	tests/unit/test_port \
 	tests/unit/test_profiles \
 	tests/unit/test_qp \
+	tests/unit/test_quantity \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
+	tests/unit/test_scenario \
 	tests/unit/test_switch \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
@@ -46,6 +49,7 @@ property_tests = \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
 	tests/property/prop_lossless \
+	tests/property/prop_scenario \
 	$(NULL)
 
 golden_tests = \
@@ -104,6 +108,7 @@ bench_programs = \
 
 fuzz_targets = \
 	tests/fuzz/fuzz_nccl_log \
+	tests/fuzz/fuzz_scenario \
 	$(NULL)
 
 validate_scripts = \
@@ -124,6 +129,7 @@ EXTRA_DIST += \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
+	tests/data/scenario \
 	tests/fuzz/corpus \
 	tests/harness \
 	tests/hello-cc/cc_hello.c \

@@ -14,6 +14,7 @@
 
 static const struct command *const commands[] = {
     &command_run,
+    &command_new,
     &command_plot,
     NULL,
 };
