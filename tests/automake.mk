@@ -17,20 +17,28 @@ libtests_a_SOURCES = \
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
+	tests/unit/test_buffer \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
+	tests/unit/test_nic \
 	tests/unit/test_param \
 	tests/unit/test_partition \
 	tests/unit/test_player \
+	tests/unit/test_port \
 	tests/unit/test_profiles \
+	tests/unit/test_qp \
+	tests/unit/test_quantity \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
+	tests/unit/test_scenario \
+	tests/unit/test_switch \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
@@ -40,6 +48,8 @@ property_tests = \
 	tests/property/prop_engine \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
+	tests/property/prop_lossless \
+	tests/property/prop_scenario \
 	$(NULL)
 
 golden_tests = \
@@ -50,11 +60,15 @@ theory_tests = \
 	tests/theory/test_ecmp \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
+	tests/theory/test_known_buffer \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
 	tests/theory/test_known_incast \
 	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
+	tests/theory/test_known_pfc \
+	tests/theory/test_known_transport \
+	tests/theory/test_known_wire \
 	$(NULL)
 
 check_scripts = \
@@ -63,6 +77,7 @@ check_scripts = \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
 	tests/self/mutants.sh \
+	tests/self/validation.sh \
 	tools/lint/lint \
 	$(NULL)
 
@@ -94,6 +109,7 @@ bench_programs = \
 
 fuzz_targets = \
 	tests/fuzz/fuzz_nccl_log \
+	tests/fuzz/fuzz_scenario \
 	$(NULL)
 
 validate_scripts = \
@@ -114,6 +130,7 @@ EXTRA_DIST += \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
+	tests/data/scenario \
 	tests/fuzz/corpus \
 	tests/harness \
 	tests/hello-cc/cc_hello.c \

@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/cmd_new.c \
+	tools/cmd_new.h \
 	tools/cmd_plot.c \
 	tools/cmd_run.c \
 	tools/command.c \
@@ -51,6 +53,8 @@ libtools_a_SOURCES = \
 	tools/scenario/flows_csv.c \
 	tools/scenario/flows_csv.h \
 	tools/scenario/part_devices.c \
+	tools/scenario/part_ecn.c \
+	tools/scenario/part_nccl.c \
 	tools/scenario/part_run.c \
 	tools/scenario/part_topology.c \
 	tools/scenario/part_traffic.c \

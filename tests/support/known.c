@@ -86,7 +86,7 @@ text_in(const json_t *object, const char *id, const char *name)
 }
 
 /* Appends a line of fields between tabs: id, title, source, name, expected, obtained,
- * tolerance, status.  Steals 'object'. */
+ * tolerance, status.  Steals 'all'. */
 static void
 record(json_t *all, const char *id, const char *name, double obtained,
        const char *tolerance, const char *status)
