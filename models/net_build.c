@@ -513,7 +513,6 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
 
     *sw = (struct fabric_switch){
         .ports = &net->ports[node->first_port],
-        .all_ports = net->ports,
         .latency_ps = params->latency_ps,
         .hash_seed = params->hash_seed >= 0
                          ? (uint32_t)params->hash_seed

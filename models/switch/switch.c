@@ -38,7 +38,7 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
         mark(port, out->queue.head, out->queue.bytes);
     }
     struct packet *pkt = queue_pop(&out->queue);
-    struct port *from = &sw->all_ports[pkt->in_port];
+    struct port *from = &sw->ports[pkt->in_port];
     struct in_class *in = &from->in[cls];
 
     if (!out->queue.head) {
@@ -243,7 +243,7 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         lose(lp, pkt, &out->stats[cls].lost_down);
         return;
     }
-    pkt->in_port = in->id;
+    pkt->in_port = in->index;
     if (sw->cuts_through) {
         set_ready(sw, in, out, pkt, now_ps);
     } else {

@@ -19,8 +19,7 @@
 
 struct fabric_switch {
     /* Read by every packet. */
-    struct port *ports;               /* borrowed: its own, contiguous in the network's */
-    struct port *all_ports;           /* borrowed: the network's, from its first on */
+    struct port *ports;               /* borrowed: the network's, contiguous */
     const struct route_table *routes; /* borrowed */
     int64_t latency_ps;
     uint32_t hash_seed;
