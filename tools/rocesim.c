@@ -13,7 +13,9 @@
 #include "tools/command.h"
 
 static const struct command *const commands[] = {
-    &command_run, &command_plot, NULL,
+    &command_run,
+    &command_plot,
+    NULL,
 };
 
 /* What later versions will have. */

@@ -82,6 +82,18 @@ collective_calls(void *state, uint32_t *n)
 }
 
 static void
+collective_plan(const void *state, int64_t bytes_by_qp[])
+{
+    player_plan(state, bytes_by_qp);
+}
+
+static int64_t
+collective_pipe_bytes(const void *state)
+{
+    return player_pipe_bytes(state);
+}
+
+static void
 collective_free(void *state)
 {
     player_free(state);
@@ -96,5 +108,7 @@ const struct work_ops work_collective_ops = {
     .unfinished = collective_unfinished,
     .streams = collective_streams,
     .calls = collective_calls,
+    .plan = collective_plan,
+    .pipe_bytes = collective_pipe_bytes,
     .free = collective_free,
 };
