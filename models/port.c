@@ -179,13 +179,15 @@ port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt)
     bool is_down = port->special & PORT_DOWN;
 
     if (is_down || (port->loss && is_lost(port->loss, pkt))) {
+        struct port_stats *stats = &port->stats[pkt->cls];
+
         if (pkt->type == PACKET_PFC) {
             note_displacement(port, pkt);
             net_lp(lp)->n_pauses_out--;
+            stats->pfc_lost++;
+        } else {
+            *(is_down ? &stats->lost_on_link : &stats->lost_error) += 1;
         }
-        struct port_stats *stats = &port->stats[pkt->cls];
-
-        *(is_down ? &stats->lost_on_link : &stats->lost_error) += 1;
         pool_put(lp->pool, pkt);
         return false;
     }

@@ -86,6 +86,7 @@ struct port_stats {
     int64_t lost_down;    /* at the sending end: meant for a link that is down */
     int64_t marked;
     int64_t pfc_xoff_tx, pfc_xon_tx, pfc_xoff_rx, pfc_xon_rx;
+    int64_t pfc_lost;  /* at the receiving end; part of no other count of losses */
     int64_t paused_ps; /* of pauses that are over */
 };
 

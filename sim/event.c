@@ -243,7 +243,9 @@ set_shift(struct event_queue *queue, uint32_t shift, int64_t now_ps)
         }
         bucket->n = 0;
     }
-    memcpy(&all[n], queue->far.events, queue->far.n * sizeof *all);
+    if (queue->far.n) {
+        memcpy(&all[n], queue->far.events, queue->far.n * sizeof *all);
+    }
     n += queue->far.n;
     queue->far.n = 0;
     memset(queue->occupied, 0, sizeof queue->occupied);

@@ -6,10 +6,10 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
-	tests/support/known.c \
-	tests/support/known.h \
 	tests/support/job.c \
 	tests/support/job.h \
+	tests/support/known.c \
+	tests/support/known.h \
 	tests/support/rig.c \
 	tests/support/rig.h \
 	$(NULL)
@@ -28,8 +28,6 @@ unit_tests = \
 	tests/unit/test_partition \
 	tests/unit/test_player \
 	tests/unit/test_profiles \
-	tests/unit/test_route \
-	tests/unit/test_topo \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
@@ -39,6 +37,8 @@ unit_tests = \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_engine \
+	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
 	$(NULL)
 
@@ -100,14 +100,14 @@ EXTRA_DIST += \
 	$(check_full_scripts) \
 	$(check_long_scripts) \
 	$(check_scripts) \
+	$(mutants) \
 	$(validate_scripts) \
 	tests/copy-tree \
 	tests/data/known-answers.json \
-	tests/data/nccl/rules.txt \
 	tests/data/nccl-log \
+	tests/data/nccl/rules.txt \
 	tests/fuzz/corpus \
 	tests/harness \
-	$(mutants) \
 	tests/hello-cc/cc_hello.c \
 	tests/hello-cc/cc_list.def \
 	tests/variant \
@@ -116,18 +116,18 @@ EXTRA_DIST += \
 # ---- how they are built and run ---------------------------------------------------------
 
 check_programs = \
-	$(unit_tests) \
-	$(property_tests) \
 	$(golden_tests) \
+	$(property_tests) \
 	$(theory_tests) \
+	$(unit_tests) \
 	$(NULL)
 
 EXTRA_LIBRARIES = libtests.a
 EXTRA_PROGRAMS += \
-	$(check_programs) \
-	$(check_long_tests) \
-	$(check_full_tests) \
 	$(bench_programs) \
+	$(check_full_tests) \
+	$(check_long_tests) \
+	$(check_programs) \
 	$(fuzz_targets) \
 	$(NULL)
 

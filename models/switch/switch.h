@@ -19,7 +19,7 @@
 
 struct fabric_switch {
     /* Read by every packet. */
-    struct port *ports;               /* borrowed: the network's, contiguous */
+    struct port *ports;               /* borrowed: its own, contiguous in the network's */
     const struct route_table *routes; /* borrowed */
     int64_t latency_ps;
     uint32_t hash_seed;
