@@ -21,6 +21,7 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
@@ -28,9 +29,11 @@ unit_tests = \
 	tests/unit/test_partition \
 	tests/unit/test_player \
 	tests/unit/test_profiles \
+	tests/unit/test_quantity \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
+	tests/unit/test_scenario \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
@@ -40,6 +43,7 @@ property_tests = \
 	tests/property/prop_engine \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
+	tests/property/prop_scenario \
 	$(NULL)
 
 golden_tests = \
@@ -86,6 +90,7 @@ bench_programs = \
 
 fuzz_targets = \
 	tests/fuzz/fuzz_nccl_log \
+	tests/fuzz/fuzz_scenario \
 	$(NULL)
 
 validate_scripts = \
@@ -102,6 +107,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(mutants) \
 	$(validate_scripts) \
+	tests/data/scenario \
 	tests/copy-tree \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \

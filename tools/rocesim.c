@@ -13,9 +13,7 @@
 #include "tools/command.h"
 
 static const struct command *const commands[] = {
-    &command_run,
-    &command_plot,
-    NULL,
+    &command_run, &command_check, &command_list, &command_plot, &command_new, NULL,
 };
 
 /* What later versions will have. */

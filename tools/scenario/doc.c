@@ -401,6 +401,10 @@ doc_set(const char *file, json_t *root, const char *assignment, GError **error)
                     shown);
         return FALSE;
     }
+    if (g_strcmp0(g_array_index(steps, struct step, 0).key, "base") == 0) {
+        return doc_fail_key(&at, "base", SCENARIO_ERROR_KEY, error,
+                            "cannot be set; allowed is only in a file");
+    }
     value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
     if (value == NULL) {
         value = json_string(text);

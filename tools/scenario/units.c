@@ -330,7 +330,7 @@ units_example(enum param_kind kind)
     case PARAM_RATE:
         return "Gbps";
     case PARAM_SIZE:
-        return "KiB";
+        return "B";
     case PARAM_LENGTH:
         return "m";
     case PARAM_RATIO:
