@@ -55,7 +55,8 @@ put_tiers_json(struct json_out *json, const struct topo_counts *counts)
         json_out_int(json, "ports", (int64_t)tier->n_ports);
         json_out_int(json, "down", (int64_t)tier->n_down);
         json_out_int(json, "up", (int64_t)tier->n_up);
-        json_out_quotient(json, "oversubscription", tier->ratio_down, tier->ratio_up);
+        json_out_quotient(json, "oversubscription", tier->ratio_down,
+                          tier->ratio_down ? tier->ratio_up : 0);
         json_out_close(json, '}');
     }
     json_out_close(json, ']');

@@ -104,7 +104,10 @@ print_param(const struct param *p)
     printf("  %-18s %-12s allowed: ", "", "");
     print_range(p);
     printf("\n  %-18s %-12s %s%s\n", "", "",
-           p->guess ? "guess: " : "source: ", p->source);
+           g_str_has_prefix(p->source, "guess") ? ""
+           : p->guess                           ? "guess: "
+                                                : "source: ",
+           p->source);
 }
 
 struct print_ctx {

@@ -6,8 +6,6 @@
 
 #include "tools/forecast.h"
 
-#include <sys/resource.h>
-
 #include "models/ideal.h"
 
 /* Packet-hops a second of one thread, and how much of a second thread counts: guesses for a
@@ -17,6 +15,9 @@
 
 /* A packet with its event and its share of the pools: a guess. */
 #define BYTES_A_PACKET 160
+
+/* The program and its libraries; a guess. */
+#define BYTES_BEFORE 5000000
 
 /* 'bytes' over 'qps' connections from 'connection' on. */
 static void
@@ -88,13 +89,32 @@ room_for_packets(const struct net *net)
     return bytes / frame;
 }
 
+/* What the network takes before traffic, by its arrays. */
+static int64_t
+built_bytes(const struct net *net)
+{
+    int64_t bytes = BYTES_BEFORE + sim_bytes(net->sim);
+
+    bytes += net->n_ports *
+             (int64_t)(sizeof(struct port) + N_CLASSES * sizeof(struct port_stats));
+    bytes += net->n_nics * (int64_t)sizeof(struct nic);
+    bytes += net->n_qps * (int64_t)(sizeof(struct qp));
+    for (uint32_t i = 0; i < net->n_tables; i++) {
+        const struct route_table *table = net->tables[i];
+
+        bytes += (int64_t)(table->cap_sets * sizeof *table->sets +
+                           table->cap_ports * sizeof *table->ports +
+                           table->n_nics * sizeof *table->set_of_nic);
+    }
+    return bytes;
+}
+
 void
 forecast_make(const struct run *run, struct forecast *forecast)
 {
     const struct net *net = run->net;
     g_autofree int64_t *bytes_by_qp = forecast_payload(run);
     int64_t room = room_for_packets(net);
-    struct rusage usage;
 
     *forecast = (struct forecast){0};
     for (uint32_t i = 0; i < net->n_connections; i++) {
@@ -109,7 +129,5 @@ forecast_make(const struct run *run, struct forecast *forecast)
     forecast->inflight_pkts = MIN(forecast->data_packets, room);
     forecast->seconds = (double)forecast->packet_hops / HOPS_PER_SECOND /
                         (1 + SECOND_THREAD * (net->sim->n_threads - 1));
-    getrusage(RUSAGE_SELF, &usage);
-    forecast->memory_bytes =
-        (int64_t)usage.ru_maxrss * 1024 + forecast->inflight_pkts * BYTES_A_PACKET;
+    forecast->memory_bytes = built_bytes(net) + forecast->inflight_pkts * BYTES_A_PACKET;
 }
