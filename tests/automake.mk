@@ -71,6 +71,11 @@ theory_tests = \
 	$(NULL)
 
 check_scripts = \
+	tests/cli/options.sh \
+	tests/cli/plot.sh \
+	tests/cli/results.sh \
+	tests/cli/signals.sh \
+	tests/cli/unwritable.sh \
 	tests/cli/version.sh \
 	tests/self/examples.sh \
 	tests/self/harness.sh \
@@ -125,6 +130,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(mutants) \
 	$(validate_scripts) \
+	tests/cli/lib.sh \
 	tests/copy-tree \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
