@@ -72,6 +72,11 @@ theory_tests = \
 	$(NULL)
 
 check_scripts = \
+	tests/cli/options.sh \
+	tests/cli/plot.sh \
+	tests/cli/results.sh \
+	tests/cli/signals.sh \
+	tests/cli/unwritable.sh \
 	tests/cli/version.sh \
 	tests/self/examples.sh \
 	tests/self/harness.sh \
@@ -131,6 +136,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(mutants) \
 	$(validate_scripts) \
+	tests/cli/lib.sh \
 	tests/copy-tree \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \

@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/cmd_check.c \
+	tools/cmd_list.c \
 	tools/cmd_new.c \
 	tools/cmd_new.h \
 	tools/cmd_plot.c \
@@ -14,6 +16,8 @@ libtools_a_SOURCES = \
 	tools/expect.h \
 	tools/faults.c \
 	tools/faults.h \
+	tools/forecast.c \
+	tools/forecast.h \
 	tools/laws.c \
 	tools/laws.h \
 	tools/options.c \
