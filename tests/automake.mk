@@ -122,6 +122,11 @@ validate_scripts = \
 
 # Each makes the test named in it fail; tests/mutants/run sees to that.
 mutants = \
+	tests/mutants/alpha-doubled.patch \
+	tests/mutants/cnp-interval-doubled.patch \
+	tests/mutants/no-reth-bytes.patch \
+	tests/mutants/psn-off-by-one.patch \
+	tests/mutants/xon-at-zero.patch \
 	$(NULL)
 
 # Files that tests read, and whole folders of them.

@@ -32,7 +32,7 @@ all_reduce(int64_t bytes, int64_t max_channels)
 }
 
 static void
-test_K42_256_mib(void **state)
+test_k42_256_mib(void **state)
 {
     struct call_result call = all_reduce(256 * MIB, 64);
     double share = (double)job_took_ps(&call) / (double)call.bound_ps;
@@ -62,7 +62,7 @@ step_latency_ps(void)
 }
 
 static void
-test_K42_steps(void **state)
+test_k42_steps(void **state)
 {
     const int64_t sizes[] = {32 * KIB, 256 * KIB, MIB, 4 * MIB};
 
@@ -89,8 +89,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_K42_256_mib),
-        cmocka_unit_test(test_K42_steps),
+        cmocka_unit_test(test_k42_256_mib),
+        cmocka_unit_test(test_k42_steps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 #include "tests/support/known.h"
 
 static void
-test_K42_1_gib(void **state)
+test_k42_1_gib(void **state)
 {
     struct job job;
 
@@ -36,7 +36,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_K42_1_gib),
+        cmocka_unit_test(test_k42_1_gib),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,7 +185,7 @@ mean_of(uint32_t n_flows, int64_t for_ps, unsigned n_seeds)
 }
 
 static void
-test_K34_two_flows(void **state)
+test_k34_two_flows(void **state)
 {
     struct outcome o = mean_of(2, 400 * 1000 * PS_PER_US, 3);
 
@@ -198,7 +198,7 @@ test_K34_two_flows(void **state)
 }
 
 static void
-test_K34_ten_flows_printed(void **state)
+test_k34_ten_flows_printed(void **state)
 {
     struct outcome o = mean_of(10, 200 * 1000 * PS_PER_US, 1);
 
@@ -214,8 +214,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_K34_two_flows),
-        cmocka_unit_test(test_K34_ten_flows_printed),
+        cmocka_unit_test(test_k34_two_flows),
+        cmocka_unit_test(test_k34_ten_flows_printed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,7 +150,7 @@ compare(const char *id, const char *pattern, unsigned k, double obtained)
 /* ---- the answers ---------------------------------------------------------------------- */
 
 static void
-test_K29_cnps_in_a_row(void **state)
+test_k29_cnps_in_a_row(void **state)
 {
     struct reaction r;
 
@@ -197,7 +197,7 @@ recover(const char *preset, int64_t timer_us)
 }
 
 static void
-test_K30_recovery(void **state)
+test_k30_recovery(void **state)
 {
     (void)state;
     recover("paper", 55);
@@ -205,7 +205,7 @@ test_K30_recovery(void **state)
 }
 
 static void
-test_K31_alpha(void **state)
+test_k31_alpha(void **state)
 {
     struct reaction r;
     double half = 0;
@@ -237,7 +237,7 @@ test_K31_alpha(void **state)
 /* The NIC's alpha clock runs freely, 1 us from the first CNP on: a CNP counts at the next
  * tick.  A packet marked behind look 9 has its CNP back before tick 11. */
 static void
-test_K31_alpha_of_mlx5(void **state)
+test_k31_alpha_of_mlx5(void **state)
 {
     struct reaction r;
     unsigned k = 2;
@@ -259,7 +259,7 @@ test_K31_alpha_of_mlx5(void **state)
 }
 
 static void
-test_K32_additive_increase(void **state)
+test_k32_additive_increase(void **state)
 {
     struct reaction r;
     unsigned k = 4;
@@ -288,11 +288,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_K29_cnps_in_a_row),
-        cmocka_unit_test(test_K30_recovery),
-        cmocka_unit_test(test_K31_alpha),
-        cmocka_unit_test(test_K31_alpha_of_mlx5),
-        cmocka_unit_test(test_K32_additive_increase),
+        cmocka_unit_test(test_k29_cnps_in_a_row),
+        cmocka_unit_test(test_k30_recovery),
+        cmocka_unit_test(test_k31_alpha),
+        cmocka_unit_test(test_k31_alpha_of_mlx5),
+        cmocka_unit_test(test_k32_additive_increase),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,7 +175,7 @@ compare_marks(const struct ecn_params *ecn, bool at_dequeue, int64_t queue_bytes
 }
 
 static void
-test_K27_marking_probability(void **state)
+test_k27_marking_probability(void **state)
 {
     const struct ecn_params ecn = {
         .kmin_bytes = 100000, .kmax_bytes = 400000, .pmax_q32 = PARAM_Q32(1, 5)};
@@ -293,7 +293,7 @@ compare_cnps(int64_t interval_ps, const char *prefix)
 }
 
 static void
-test_K28_cnp_interval(void **state)
+test_k28_cnp_interval(void **state)
 {
     (void)state;
     compare_cnps(50 * PS_PER_US, "n50us");
@@ -303,7 +303,7 @@ test_K28_cnp_interval(void **state)
 /* ---- K33 ------------------------------------------------------------------------------ */
 
 static void
-test_K33_alone_never_marked(void **state)
+test_k33_alone_never_marked(void **state)
 {
     const char *const presets[] = {"paper", "mlx5"};
 
@@ -343,9 +343,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_K27_marking_probability),
-        cmocka_unit_test(test_K28_cnp_interval),
-        cmocka_unit_test(test_K33_alone_never_marked),
+        cmocka_unit_test(test_k27_marking_probability),
+        cmocka_unit_test(test_k28_cnp_interval),
+        cmocka_unit_test(test_k33_alone_never_marked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ incast(uint32_t n_senders, const char *name)
 }
 
 static void
-test_K43_incast(void **state)
+test_k43_incast(void **state)
 {
     (void)state;
     incast(16, "last_16_us");
@@ -173,7 +173,7 @@ two_flows(bool dcqcn, int64_t from_ps, int64_t until_ps)
 }
 
 static void
-test_K44_two_flows_pfc(void **state)
+test_k44_two_flows_pfc(void **state)
 {
     (void)state;
     two_flows(false, 10 * MS, 30 * MS);
@@ -181,7 +181,7 @@ test_K44_two_flows_pfc(void **state)
 
 /* The shares wander: over 200 ms they are 1 % apart, in other models too. */
 static void
-test_K44_two_flows_dcqcn(void **state)
+test_k44_two_flows_dcqcn(void **state)
 {
     (void)state;
     two_flows(true, 100 * MS, 4100 * MS);
@@ -238,7 +238,7 @@ victim_gbps(bool own_class)
 }
 
 static void
-test_K26b_victim_printed(void **state)
+test_k26b_victim_printed(void **state)
 {
     (void)state;
     known_print("K26b", "victim_gbps", victim_gbps(false));
@@ -249,10 +249,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_K43_incast),
-        cmocka_unit_test(test_K44_two_flows_pfc),
-        cmocka_unit_test(test_K44_two_flows_dcqcn),
-        cmocka_unit_test(test_K26b_victim_printed),
+        cmocka_unit_test(test_k43_incast),
+        cmocka_unit_test(test_k44_two_flows_pfc),
+        cmocka_unit_test(test_k44_two_flows_dcqcn),
+        cmocka_unit_test(test_k26b_victim_printed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,7 +317,7 @@ digest_of(uint64_t seed, enum partition_mode partition, uint32_t n_threads)
 }
 
 static void
-test_K51_laws_of_random_networks(void **state)
+test_k51_laws_of_random_networks(void **state)
 {
     struct laws all = {0};
     int64_t n_other = 0, n_retransmitted = 0;
@@ -378,7 +378,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_K51_laws_of_random_networks),
+        cmocka_unit_test(test_k51_laws_of_random_networks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,7 @@ spread(struct outcome *outcome, uint32_t n_flows, uint32_t n_links, uint64_t see
 }
 
 static void
-test_K46_flows_on_links(void **state)
+test_k46_flows_on_links(void **state)
 {
     const struct {
         uint32_t n_flows, n_links, n_runs;
@@ -181,7 +181,7 @@ run_tiers(uint32_t n_flows, int64_t hash_seed, uint64_t seed, int64_t load[M][M]
 }
 
 static void
-test_K47_one_seed_polarises(void **state)
+test_k47_one_seed_polarises(void **state)
 {
     int64_t load[M][M];
 
@@ -206,7 +206,7 @@ test_K47_one_seed_polarises(void **state)
 
 /* Switches b that eight flows have come to spread them as K46 says. */
 static void
-test_K47_own_seeds_restore_K46(void **state)
+test_k47_own_seeds_restore_K46(void **state)
 {
     struct outcome outcome = {0};
     int64_t load[M][M];
@@ -234,9 +234,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_K46_flows_on_links),
-        cmocka_unit_test(test_K47_one_seed_polarises),
-        cmocka_unit_test(test_K47_own_seeds_restore_K46),
+        cmocka_unit_test(test_k46_flows_on_links),
+        cmocka_unit_test(test_k47_one_seed_polarises),
+        cmocka_unit_test(test_k47_own_seeds_restore_K46),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
