@@ -25,15 +25,19 @@ unit_tests = \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
+	tests/unit/test_outdir \
 	tests/unit/test_param \
 	tests/unit/test_partition \
 	tests/unit/test_player \
 	tests/unit/test_profiles \
 	tests/unit/test_quantity \
+	tests/unit/test_results \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
+	tests/unit/test_run \
 	tests/unit/test_scenario \
+	tests/unit/test_series \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
