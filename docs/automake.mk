@@ -5,6 +5,8 @@ dist_doc_DATA = \
 	docs/nccl.md \
 	docs/profiles.md \
 	docs/results.md \
+	docs/scenario.md \
+	docs/validation.md \
 	$(NULL)
 
 # One file a congestion control.

@@ -28,7 +28,7 @@ struct net_lp {
     uint32_t n_ports;
     int64_t n_samples;     /* so far */
     struct net_seen *seen; /* owned: n_ports x N_CLASSES; NULL without samples */
-    struct hist latency;   /* ps: data packets, first bit sent to last bit received here */
+    struct hist latency; /* ps: data packets, first bit sent to last bit received here */
 };
 
 static inline struct net_lp *

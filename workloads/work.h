@@ -56,10 +56,10 @@ struct stream_result {
 struct call_result {
     const char *op, *algorithm, *protocol; /* borrowed */
     uint32_t n_ranks;
-    int64_t bytes;     /* the nccl-tests size */
-    int64_t start_ps;  /* first rank's start; TIME_NEVER_PS: not begun */
-    int64_t end_ps;    /* last rank's end; TIME_NEVER_PS: not ended */
-    int64_t bound_ps;  /* bytes through the slowest link crossed over its payload rate */
+    int64_t bytes;    /* the nccl-tests size */
+    int64_t start_ps; /* first rank's start; TIME_NEVER_PS: not begun */
+    int64_t end_ps;   /* last rank's end; TIME_NEVER_PS: not ended */
+    int64_t bound_ps; /* bytes through the slowest link crossed over its payload rate */
     int64_t bus_num, bus_den; /* busbw = algbw x num / den */
 };
 
@@ -67,6 +67,8 @@ struct work_ops {
     const char *name, *source, *doc;
     void *(*new)(struct net *net, const struct work_params *params, GError **error);
     void (*start)(void *state);
+    /* Adds doubts about the input (owned lines), after new(); NULL: there are none. */
+    void (*warnings)(const void *state, GPtrArray *lines);
     /* Adds a line for each thing that has not ended, saying what it waits for; at most
      * 'most' lines, then "... and N more". */
     void (*unfinished)(const void *state, GPtrArray *lines, uint32_t most);

@@ -7,6 +7,8 @@
  * The two files and the registry are compiled into this program, where an algorithm of the
  * project would stand in models/automake.mk.
  */
+#include <config.h>
+
 #define CC_LIST "tests/hello-cc/cc_list.def"
 #include "models/cc/cc.c"
 #include "tests/hello-cc/cc_hello.c"

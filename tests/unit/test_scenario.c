@@ -630,19 +630,23 @@ test_strange_sets(void **state)
         "",       "=",      "a",         ".a=1",     "[0]=1",
         "a[=1",   "a[x]=1", "a[0=1",     "a.=1",     "\"a=1",
         "a\"b=1", "\xff=1", "name=\xff", "seed=1e9", "a[99999999999999]=1",
-        "nic=",   "nic=3"};
+        "nic=",   "nic=3",  "a\nb",      "a\nb=1"};
     g_autofree char *path = data_path("valid/small.json");
+    /* A character of three bytes where messages cut. */
+    g_autofree char *longest = g_strdup_printf("%099d\xe2\x82\xac", 0);
 
     (void)state;
-    for (size_t i = 0; i < G_N_ELEMENTS(strange); i++) {
-        const char *const sets[] = {strange[i], NULL};
+    for (size_t i = 0; i <= G_N_ELEMENTS(strange); i++) {
+        const char *const sets[] = {i < G_N_ELEMENTS(strange) ? strange[i] : longest,
+                                    NULL};
         g_autoptr(GError) error = NULL;
         struct scenario *s = scenario_load(path, sets, &error);
 
         if (s != NULL) {
-            fail_msg("--set '%s' is accepted", strange[i]);
+            fail_msg("--set '%s' is accepted", sets[0]);
         }
         assert_true(g_utf8_validate(error->message, -1, NULL));
+        assert_null(strchr(error->message, '\n'));
     }
 }
 
@@ -734,6 +738,27 @@ test_tables_are_sound(void **state)
     assert_true(n >= 12);
 }
 
+/* docs/scenario.md names every key of every table. */
+static void
+test_every_key_is_documented(void **state)
+{
+    g_autofree char *path = data_path("../../../docs/scenario.md"), *text = NULL;
+    const char *object;
+    const struct param *table;
+
+    (void)state;
+    assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    for (size_t n = 0; (table = scenario_param_table(n, &object)) != NULL; n++) {
+        for (const struct param *p = table; p->name != NULL; p++) {
+            g_autofree char *quoted = g_strdup_printf("`%s`", p->name);
+
+            if (strstr(text, quoted) == NULL) {
+                fail_msg("%s.%s is not in docs/scenario.md", object, p->name);
+            }
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -752,6 +777,7 @@ main(void)
         cmocka_unit_test(test_strange_sets),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_tables_are_sound),
+        cmocka_unit_test(test_every_key_is_documented),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

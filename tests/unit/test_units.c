@@ -44,8 +44,8 @@ static void
 test_byte_time_is_whole_or_zero(void **state)
 {
     (void)state;
-    assert_int_equal(ps_per_byte(INT64_C(25000000000)), 320);
-    assert_int_equal(ps_per_byte(INT64_C(3000000000)), 0);
+    assert_int_equal(sim_ps_per_byte(INT64_C(25000000000)), 320);
+    assert_int_equal(sim_ps_per_byte(INT64_C(3000000000)), 0);
 }
 
 int

@@ -71,7 +71,7 @@ check_variable_word(const struct doc_at *at, const char *key, const char *word,
                     GError **error)
 {
     struct doc_at sub = doc_key(at, key);
-    const char *text;
+    const char *text = NULL;
 
     if (sub.json == NULL) {
         return TRUE;

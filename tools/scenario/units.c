@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK(rocesim - units - error, units_error)
-
 /* A unit and its size in base units. */
 struct unit {
     const char *name; /* NULL ends a list */
@@ -258,6 +256,12 @@ fail_form(GError **error, const char *text, enum param_kind kind)
     g_set_error(error, UNITS_ERROR, UNITS_ERROR_FORM, "is '%.60s'; allowed is %s", text,
                 units_wanted(kind));
     return FALSE;
+}
+
+GQuark
+units_error_quark(void)
+{
+    return g_quark_from_static_string("units-error");
 }
 
 gboolean
