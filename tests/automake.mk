@@ -55,6 +55,7 @@ theory_tests = \
 	$(NULL)
 
 check_scripts = \
+	tests/cli/new.sh \
 	tests/cli/version.sh \
 	tests/self/examples.sh \
 	tests/self/harness.sh \
