@@ -5,6 +5,7 @@ dist_doc_DATA = \
 	docs/nccl.md \
 	docs/profiles.md \
 	docs/scenario.md \
+	docs/validation.md \
 	$(NULL)
 
 # One file a congestion control.

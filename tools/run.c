@@ -59,7 +59,7 @@ build(struct run *run, GPtrArray *warnings, GError **error)
 }
 
 static gboolean
-add_works(struct run *run, GError **error)
+add_works(struct run *run, GPtrArray *warnings, GError **error)
 {
     for (guint i = 0; i < run->scenario->works->len; i++) {
         struct work_params *params =
@@ -76,6 +76,9 @@ add_works(struct run *run, GError **error)
             return in_file(run->scenario, error);
         }
         g_ptr_array_add(run->works, work);
+        if (warnings && work->ops->warnings) {
+            work->ops->warnings(work->state, warnings);
+        }
     }
     return TRUE;
 }
@@ -88,7 +91,7 @@ run_new(const struct scenario *scenario, GPtrArray *warnings, GError **error)
     run->scenario = scenario;
     run->works = g_ptr_array_new_with_free_func(free_work);
     run->params = g_ptr_array_new_with_free_func(free_params);
-    if (build(run, warnings, error) && add_works(run, error)) {
+    if (build(run, warnings, error) && add_works(run, warnings, error)) {
         return run;
     }
     run_free(run);

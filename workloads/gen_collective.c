@@ -81,6 +81,12 @@ collective_calls(void *state, uint32_t *n)
     return player_calls(state, n);
 }
 
+static int64_t
+collective_pipe_bytes(const void *state)
+{
+    return player_pipe_bytes(state);
+}
+
 static void
 collective_free(void *state)
 {
@@ -96,5 +102,6 @@ const struct work_ops work_collective_ops = {
     .unfinished = collective_unfinished,
     .streams = collective_streams,
     .calls = collective_calls,
+    .pipe_bytes = collective_pipe_bytes,
     .free = collective_free,
 };

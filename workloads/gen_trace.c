@@ -13,12 +13,12 @@
 #include "workloads/trace/trace.h"
 #include "workloads/work.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct replay {
     struct trace *trace;   /* owned */
     struct player *player; /* owned */
+    uint32_t index;        /* of the workload */
 };
 
 static void
@@ -171,16 +171,24 @@ trace_new(struct net *net, const struct work_params *params, GError **error)
         trace_free(trace);
         return NULL;
     }
-    for (char **line = trace->warnings; line && *line; line++) {
-        fprintf(stderr, "rocesim: warning: workload[%u]: %s\n", params->index, *line);
-    }
     replay = g_new0(struct replay, 1);
     replay->trace = trace;
+    replay->index = params->index;
     if (!replay_build(replay, net, params, error)) {
         trace_free_state(replay);
         return NULL;
     }
     return replay;
+}
+
+static void
+trace_warnings(const void *state, GPtrArray *lines)
+{
+    const struct replay *replay = state;
+
+    for (char **line = replay->trace->warnings; line && *line; line++) {
+        g_ptr_array_add(lines, g_strdup_printf("workload[%u]: %s", replay->index, *line));
+    }
 }
 
 static void
@@ -207,15 +215,23 @@ trace_calls(void *state, uint32_t *n)
     return player_calls(((struct replay *)state)->player, n);
 }
 
+static int64_t
+trace_pipe_bytes(const void *state)
+{
+    return player_pipe_bytes(((const struct replay *)state)->player);
+}
+
 const struct work_ops work_trace_ops = {
     .name = "trace",
     .source =
         "formats: workloads/trace/trace_list.def; player: NCCL 2.30.7 (docs/nccl.md)",
     .doc = "what a log says a job did, call by call",
     .new = trace_new,
+    .warnings = trace_warnings,
     .start = trace_start,
     .unfinished = trace_unfinished,
     .streams = trace_streams,
     .calls = trace_calls,
+    .pipe_bytes = trace_pipe_bytes,
     .free = trace_free_state,
 };

@@ -60,8 +60,12 @@ buffer_admit_lossless(struct buffer *buffer, struct in_class *in, int64_t bytes,
                       bool *stop)
 {
     int64_t shared = buffer_shared_of(in, buffer->reserved_bytes);
+    /* The threshold may have fallen below what lies here already: the frame that finds it so
+     * is the one that stops the peer, and headroom is for those after it.  (Only where alpha
+     * is so large that the accounts leave less than a frame for each, it falls to headroom,
+     * and what comes after may be lost.) */
     bool fits = in->used_bytes + bytes <= buffer->reserved_bytes ||
-                (shared < buffer_threshold(buffer) &&
+                ((shared < buffer_threshold(buffer) || !in->xoff) &&
                  buffer->shared_used + bytes <= buffer->shared_bytes);
 
     /* Once a frame lies in headroom the next ones do too: order of release is by account. */

@@ -201,7 +201,7 @@ ranks_of_a_host(void **state)
     assert_int_equal(job.rig.net->n_connections, 2 * 4);
     assert_int_equal(job_streams(&job, 0, 0).bytes, each_bytes);
     assert_int_equal(job_streams(&job, 1, 0).bytes, each_bytes);
-    assert_int_equal(player_pipe_bytes(job.work->state), 6 * each_bytes);
+    assert_int_equal(job.work->ops->pipe_bytes(job.work->state), 6 * each_bytes);
     assert_in_range(call->bound_ps, k42_ps(8, 16 * MIB) - 1, k42_ps(8, 16 * MIB));
     assert_in_range(job_took_ps(call), call->bound_ps, call->bound_ps * 115 / 100);
     job_clear(&job);

@@ -155,6 +155,23 @@ trace_errors(void **state)
     trace_clear(&job);
 }
 
+/* What the reader had to guess is passed on. */
+static void
+trace_warnings(void **state)
+{
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+    struct job job;
+
+    (void)state;
+    trace_star(&job, 2, "tests/data/nccl-log/valid/bracket-no-init/input.log");
+    job_new(&job);
+    job.work->ops->warnings(job.work->state, lines);
+    assert_int_equal(lines->len, 1);
+    assert_true(g_str_has_prefix(g_ptr_array_index(lines, 0),
+                                 "workload[0]: no INIT lines: ranks are those of"));
+    trace_clear(&job);
+}
+
 /* The example: 64 ranks on 8 hosts, 16 channels with the log's own rings.  Each channel's
  * ring leaves a host once, so each host sends 2 (n - 1) / n of all operations. */
 static void
@@ -192,7 +209,7 @@ trace_example(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(trace_in_order), cmocka_unit_test(trace_times),
     cmocka_unit_test(trace_places),   cmocka_unit_test(trace_errors),
-    cmocka_unit_test(trace_example),
+    cmocka_unit_test(trace_warnings), cmocka_unit_test(trace_example),
 };
 
 int

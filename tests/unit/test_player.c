@@ -134,6 +134,65 @@ how_many_channels(void **state)
     }
 }
 
+/* A call whose channels are known uses just these, and a communicator that is not known to
+ * have so many gets them. */
+static void
+known_channels(void **state)
+{
+    const uint32_t ranks[] = {0, 1}, versions[] = {23007, 21900};
+
+    (void)state;
+    for (unsigned i = 0; i < 2 * G_N_ELEMENTS(versions); i++) {
+        struct player_comm_spec comm = {
+            .name = "c", .n_ranks = 2, .ranks = ranks, .n_channels = i % 2 ? 3 : 0};
+        struct player_op_spec op = {.bytes = MIB,
+                                    .elem_bytes = 4,
+                                    .has_channels = true,
+                                    .channel_lo = 2,
+                                    .channel_hi = 4};
+        const struct stream_result *streams;
+        GError *error = NULL;
+        struct job job;
+        struct player *player;
+        uint32_t n;
+
+        job_star(&job, 2, 1);
+        job.nccl.version = versions[i / 2];
+        player = player_new(job.rig.net, &job.params, job.params.rank_host,
+                            job.params.rank_gpu, 2, &error);
+        player_add_comm(player, &comm);
+        player_add_op(player, &op);
+        if (comm.n_channels) {
+            assert_false(player_build(player, &error));
+            assert_string_equal(error->message,
+                                "workload[0]: communicator c has 3 channels and its "
+                                "operations use 5; allowed 1 to 64, used within those");
+            g_error_free(error);
+            player_free(player);
+            job_clear(&job);
+            continue;
+        }
+        assert_true(player_build(player, &error));
+        rig_start(&job.rig, PARTITION_ONE, 1);
+        player_start(player);
+        rig_run(&job.rig, TIME_NEVER_PS);
+        assert_int_equal(job.rig.net->end, NET_END_DONE);
+        streams = player_streams(player, &n);
+        assert_int_equal(n, 2 * 5 * 2);
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t channel = k / 2 % 5;
+
+            if (channel < 2) {
+                assert_int_equal(streams[k].n_messages, 0);
+            } else if (streams[k].side == 0) {
+                assert_in_range(streams[k].bytes, MIB / 3 - 32 * KIB, MIB / 3 + 32 * KIB);
+            }
+        }
+        player_free(player);
+        job_clear(&job);
+    }
+}
+
 /* ---- rounds and costs ------------------------------------------------------------------ */
 
 /* A rank begins its next round 'gap' after it has itself ended the one before. */
@@ -442,6 +501,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(communicators),
     cmocka_unit_test(which_nic),
     cmocka_unit_test(how_many_channels),
+    cmocka_unit_test(known_channels),
     cmocka_unit_test(rounds),
     cmocka_unit_test(costs),
     cmocka_unit_test(nothing_to_do),
