@@ -26,8 +26,8 @@ unit_tests = \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
-	tests/unit/test_outdir \
 	tests/unit/test_nic \
+	tests/unit/test_outdir \
 	tests/unit/test_param \
 	tests/unit/test_partition \
 	tests/unit/test_player \
@@ -80,7 +80,9 @@ check_scripts = \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \
 	tests/cli/unwritable.sh \
+	tests/cli/new.sh \
 	tests/cli/version.sh \
+	tests/golden/golden.sh \
 	tests/self/examples.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
@@ -142,6 +144,8 @@ EXTRA_DIST += \
 	tests/data/nccl/rules.txt \
 	tests/data/scenario \
 	tests/fuzz/corpus \
+	tests/golden/ring \
+	tests/golden/star \
 	tests/harness \
 	tests/hello-cc/cc_hello.c \
 	tests/hello-cc/cc_list.def \
