@@ -79,9 +79,6 @@ add_works(struct run *run, GPtrArray *warnings, GError **error)
         if (warnings && work->ops->warnings) {
             work->ops->warnings(work->state, warnings);
         }
-        if (warnings && work->ops->warnings) {
-            work->ops->warnings(work->state, warnings);
-        }
     }
     return TRUE;
 }
