@@ -27,6 +27,7 @@ unit_tests = \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
 	tests/unit/test_nic \
+	tests/unit/test_outdir \
 	tests/unit/test_param \
 	tests/unit/test_partition \
 	tests/unit/test_player \
@@ -34,10 +35,13 @@ unit_tests = \
 	tests/unit/test_profiles \
 	tests/unit/test_qp \
 	tests/unit/test_quantity \
+	tests/unit/test_results \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
+	tests/unit/test_run \
 	tests/unit/test_scenario \
+	tests/unit/test_series \
 	tests/unit/test_switch \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
@@ -72,12 +76,14 @@ theory_tests = \
 	$(NULL)
 
 check_scripts = \
+	tests/cli/new.sh \
 	tests/cli/options.sh \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \
 	tests/cli/unwritable.sh \
 	tests/cli/version.sh \
+	tests/golden/golden.sh \
 	tests/self/examples.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
@@ -143,6 +149,8 @@ EXTRA_DIST += \
 	tests/data/nccl/rules.txt \
 	tests/data/scenario \
 	tests/fuzz/corpus \
+	tests/golden/ring \
+	tests/golden/star \
 	tests/harness \
 	tests/hello-cc/cc_hello.c \
 	tests/hello-cc/cc_list.def \

@@ -169,7 +169,7 @@ write_results(struct job *job, struct run_result *result, char **summary, GError
         return FALSE;
     }
     result->wall_s = progress_clock() - job->begin_s;
-    expect_check(result);
+    expect_judge(result);
     *summary = summary_to_json(result);
     if (!outdir_write(job->dir, "summary.json", *summary, error)) {
         return FALSE;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # lib.sh - what the scripts here share: TAP lines, a small scenario, one run of the program.
-# Sourced with the number of tests; works in $TMPDIR.
+# Sourced once n_tests is set; works in $TMPDIR.
 
-echo "1..$1"
+echo "1..$n_tests"
 cd "$TMPDIR" || exit 1
 n=0
 

@@ -3,7 +3,8 @@
 #
 # options.sh - the command line: what is refused, with which status and which one line.
 
-. "$srcdir/tests/cli/lib.sh" 31
+n_tests=31
+. "$srcdir/tests/cli/lib.sh"
 
 scenario s.json
 

@@ -3,7 +3,8 @@
 #
 # plot.sh - pictures of a run: there when there is data, a sentence when there is none.
 
-. "$srcdir/tests/cli/lib.sh" 8
+n_tests=8
+. "$srcdir/tests/cli/lib.sh"
 
 scenario s.json
 

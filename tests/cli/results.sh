@@ -4,7 +4,8 @@
 # results.sh - the folder of results: appears whole or not at all, is replaced only when
 # asked, repeats itself; verdicts and their status.
 
-. "$srcdir/tests/cli/lib.sh" 34
+n_tests=34
+. "$srcdir/tests/cli/lib.sh"
 
 scenario s.json
 

@@ -4,7 +4,8 @@
 # signals.sh - a run that is told to end leaves marked, whole results; one that is killed
 # leaves none; SIGUSR1 prints the state.
 
-. "$srcdir/tests/cli/lib.sh" 11
+n_tests=11
+. "$srcdir/tests/cli/lib.sh"
 
 long_scenario l.json
 

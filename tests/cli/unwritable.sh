@@ -3,7 +3,8 @@
 #
 # unwritable.sh - output that cannot be written: status 3, one line, nothing left behind.
 
-. "$srcdir/tests/cli/lib.sh" 8
+n_tests=8
+. "$srcdir/tests/cli/lib.sh"
 
 scenario s.json
 

@@ -385,7 +385,7 @@ test_workloads_are_placed(void **state)
     assert_true(g_path_is_absolute(w->paths[0]));
     assert_true(g_str_has_suffix(w->paths[1], "valid/logs/b.log"));
     assert_null(w->paths[2]);
-    assert_string_equal(w->format, "nccl-log");
+    assert_string_equal(w->format, "nccl_log");
     work_params_free(w);
     net_free(net);
     scenario_free(s);

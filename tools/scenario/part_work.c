@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/scenario/flows_csv.h"
+#include "workloads/trace/trace.h"
 
 /* Most entries of a list in a workload. */
 enum { RANKS_MAX = 1 << 20 };
@@ -353,11 +354,29 @@ check_element_size(const struct doc_at *at, const struct scenario_work *w, GErro
     return TRUE;
 }
 
+/* "auto" and the names of all readers, NULL at the end. */
+static GPtrArray *
+format_names(void)
+{
+    static const char automatic[] = "auto";
+    GPtrArray *names = g_ptr_array_new();
+    const char *name = automatic;
+
+    for (size_t i = 0; name != NULL; i++) {
+        g_ptr_array_add(names, (gpointer)(uintptr_t)name);
+        name = trace_reader_name(i, NULL);
+    }
+    g_ptr_array_add(names, NULL);
+    return names;
+}
+
 static gboolean
 read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
 {
     struct doc_at path = doc_key(at, "path"), format = doc_key(at, "format");
+    g_autoptr(GPtrArray) names = NULL;
     const char *text;
+    int index;
 
     if (!json_is_string(path.json) && !json_is_array(path.json)) {
         return doc_text(&path, &text, error);
@@ -374,11 +393,12 @@ read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
     if (format.json == NULL) {
         return TRUE;
     }
-    if (!doc_text(&format, &text, error)) {
+    names = format_names();
+    if (!doc_word(&format, (const char *const *)names->pdata, NULL, &index, error)) {
         return FALSE;
     }
-    if (strcmp(text, "auto") != 0) {
-        w->format = g_strdup(text);
+    if (index > 0) {
+        w->format = g_strdup(names->pdata[index]);
     }
     return TRUE;
 }
