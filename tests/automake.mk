@@ -241,5 +241,11 @@ if ENABLE_FUZZ
 AM_LDFLAGS += $(FUZZ_LDFLAGS)
 endif
 
-.PHONY: bench check-build fuzz validate
+# Writes the expected files of one golden case anew; the commit says why results have moved.
+golden-accept: rocesim
+	@test -n "$(CASE)" || { echo "usage: make golden-accept CASE=NAME, one of:" $(srcdir)/tests/golden/*/ >&2; exit 1; }
+	@tmp=$$(mktemp -d) && GOLDEN_ACCEPT=$(CASE) ROCESIM=$(abs_builddir)/rocesim \
+	ROCESIM_DATADIR=$(abs_srcdir) srcdir=$(abs_srcdir) TMPDIR=$$tmp $(srcdir)/tests/golden/golden.sh; rm -rf $$tmp
+
+.PHONY: golden-accept bench check-build fuzz validate
 .PHONY: check-long check-all check-full clean-tests
