@@ -4,6 +4,9 @@ dist_doc_DATA = \
 	docs/architecture.md \
 	docs/nccl.md \
 	docs/profiles.md \
+	docs/results.md \
+	docs/scenario.md \
+	docs/validation.md \
 	$(NULL)
 
 # One file a congestion control.

@@ -471,7 +471,7 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
             sum += each;
         }
     }
-    if (warnings && sum && each < needed) {
+    if (warnings && sw->lossless && each < needed) {
         g_ptr_array_add(warnings,
                         g_strdup_printf("%s:%u: headroom %lld B is less than the %lld B "
                                         "it needs: %.6gG/8 x (2 x %.6g ns "

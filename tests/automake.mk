@@ -22,19 +22,26 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_channels \
+	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
 	tests/unit/test_nic \
+	tests/unit/test_outdir \
 	tests/unit/test_param \
 	tests/unit/test_partition \
 	tests/unit/test_player \
 	tests/unit/test_port \
 	tests/unit/test_profiles \
 	tests/unit/test_qp \
+	tests/unit/test_quantity \
+	tests/unit/test_results \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
 	tests/unit/test_route \
+	tests/unit/test_run \
+	tests/unit/test_scenario \
+	tests/unit/test_series \
 	tests/unit/test_switch \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
@@ -46,6 +53,7 @@ property_tests = \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
 	tests/property/prop_lossless \
+	tests/property/prop_scenario \
 	$(NULL)
 
 golden_tests = \
@@ -54,20 +62,40 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_allreduce \
+	tests/theory/test_known_bottleneck \
+	tests/theory/test_known_buffer \
+	tests/theory/test_known_dcqcn \
+	tests/theory/test_known_ecn \
+	tests/theory/test_known_incast \
+	tests/theory/test_known_laws \
+	tests/theory/test_known_paths \
+	tests/theory/test_known_pfc \
+	tests/theory/test_known_transport \
+	tests/theory/test_known_wire \
 	$(NULL)
 
 check_scripts = \
+	tests/cli/new.sh \
+	tests/cli/options.sh \
+	tests/cli/plot.sh \
+	tests/cli/results.sh \
+	tests/cli/signals.sh \
+	tests/cli/unwritable.sh \
 	tests/cli/version.sh \
+	tests/golden/golden.sh \
 	tests/self/examples.sh \
 	tests/self/harness.sh \
 	tests/self/lint.sh \
 	tests/self/mutants.sh \
+	tests/self/validation.sh \
 	tools/lint/lint \
 	$(NULL)
 
 # ---- make check-long: under 12 minutes --------------------------------------------------
 
 check_long_tests = \
+	tests/theory/test_known_allreduce_1gib \
 	$(NULL)
 
 check_long_scripts = \
@@ -92,6 +120,7 @@ bench_programs = \
 
 fuzz_targets = \
 	tests/fuzz/fuzz_nccl_log \
+	tests/fuzz/fuzz_scenario \
 	$(NULL)
 
 validate_scripts = \
@@ -99,6 +128,11 @@ validate_scripts = \
 
 # Each makes the test named in it fail; tests/mutants/run sees to that.
 mutants = \
+	tests/mutants/alpha-doubled.patch \
+	tests/mutants/cnp-interval-doubled.patch \
+	tests/mutants/no-reth-bytes.patch \
+	tests/mutants/psn-off-by-one.patch \
+	tests/mutants/xon-at-zero.patch \
 	$(NULL)
 
 # Files that tests read, and whole folders of them.
@@ -108,14 +142,19 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(mutants) \
 	$(validate_scripts) \
+	tests/cli/lib.sh \
 	tests/copy-tree \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
+	tests/data/scenario \
 	tests/fuzz/corpus \
+	tests/golden/ring \
+	tests/golden/star \
 	tests/harness \
 	tests/hello-cc/cc_hello.c \
 	tests/hello-cc/cc_list.def \
+	tests/validate/table \
 	tests/variant \
 	$(NULL)
 
@@ -172,7 +211,7 @@ check-full: rocesim $(check_full_tests)
 	$(AM_V_at)$(run_tests) -j 1 -t 7200 $(all_check_full)
 
 clean-tests:
-	rm -rf tests/log fuzz-build variants
+	rm -rf tests/log fuzz-build variants $(validation_records)
 tests_bench_bench_fabric_LDFLAGS = $(rocesim_LDFLAGS)
 
 # A benchmark prints lines `name value unit'.
@@ -180,10 +219,17 @@ bench: rocesim $(bench_programs)
 	@test -n "$(strip $(bench_programs))" || { echo "no benchmark is listed in tests/automake.mk" >&2; exit 1; }
 	@for p in $(bench_programs); do ./$$p || exit 1; done
 
-# Comparison with hardware and other simulators: prints, and gates nothing.
-validate: rocesim
-	@test -n "$(strip $(validate_scripts))" || { echo "no validation is listed in tests/automake.mk" >&2; exit 1; }
-	$(AM_V_at)$(run_tests) -j 1 -t 7200 $(validate_scripts)
+# docs/validation.md out of what the known answers compare; then comparison with hardware and
+# other simulators, which prints and gates nothing.
+validation_records = tests/validation.tsv
+validate: rocesim $(theory_tests) $(check_long_tests)
+	$(AM_V_at)rm -f $(validation_records)
+	$(AM_V_at)status=0; \
+	VALIDATION_OUT=$(abs_builddir)/$(validation_records) \
+	$(run_tests) -j 1 -t 7200 $(theory_tests) $(check_long_tests) $(validate_scripts) || \
+		status=$$?; \
+	$(srcdir)/tests/validate/table $(validation_records) >$(validation_records).md && \
+	mv $(validation_records).md $(srcdir)/docs/validation.md && exit $$status
 
 # Fuzzers need clang and other flags, hence a build of their own below fuzz-build.
 FUZZ_S = 60

@@ -2,6 +2,10 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/cmd_check.c \
+	tools/cmd_list.c \
+	tools/cmd_new.c \
+	tools/cmd_new.h \
 	tools/cmd_plot.c \
 	tools/cmd_run.c \
 	tools/command.c \
@@ -12,6 +16,8 @@ libtools_a_SOURCES = \
 	tools/expect.h \
 	tools/faults.c \
 	tools/faults.h \
+	tools/forecast.c \
+	tools/forecast.h \
 	tools/laws.c \
 	tools/laws.h \
 	tools/options.c \
@@ -51,6 +57,8 @@ libtools_a_SOURCES = \
 	tools/scenario/flows_csv.c \
 	tools/scenario/flows_csv.h \
 	tools/scenario/part_devices.c \
+	tools/scenario/part_ecn.c \
+	tools/scenario/part_nccl.c \
 	tools/scenario/part_run.c \
 	tools/scenario/part_topology.c \
 	tools/scenario/part_traffic.c \

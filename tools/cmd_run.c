@@ -66,38 +66,14 @@ struct job {
 /* ---- options -------------------------------------------------------------------------- */
 
 static gboolean
-read_partition(const char *text, enum partition_mode *partition, GError **error)
-{
-    static const char *const words[] = {"auto", "one", "rack", "node", NULL};
-
-    for (unsigned i = 0; words[i]; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *partition = (enum partition_mode)i;
-            return TRUE;
-        }
-    }
-    g_set_error(error, OPTION_ERROR, OPTION_ERROR_USAGE,
-                "--partition: '%s'; allowed are auto, one, rack and node", text);
-    return FALSE;
-}
-
-static gboolean
 read_numbers(const struct run_options *options, struct job *job, GError **error)
 {
-    gint64 number = 0;
+    gint64 seed;
 
-    if (options->threads && !options_number("threads", options->threads, 1,
-                                            SIM_MAX_THREADS, &number, error)) {
-        return FALSE;
-    }
-    job->n_threads = (uint32_t)number;
-    job->partition = PARTITION_AUTO;
-    if (options->partition &&
-        !read_partition(options->partition, &job->partition, error)) {
-        return FALSE;
-    }
-    return !options->seed ||
-           options_number("seed", options->seed, 0, G_MAXINT64, &number, error);
+    return options_parallel(options->threads, options->partition, &job->n_threads,
+                            &job->partition, error) &&
+           (!options->seed ||
+            options_number("seed", options->seed, 0, G_MAXINT64, &seed, error));
 }
 
 /* ---- the run -------------------------------------------------------------------------- */
@@ -193,7 +169,7 @@ write_results(struct job *job, struct run_result *result, char **summary, GError
         return FALSE;
     }
     result->wall_s = progress_clock() - job->begin_s;
-    expect_check(result);
+    expect_judge(result);
     *summary = summary_to_json(result);
     if (!outdir_write(job->dir, "summary.json", *summary, error)) {
         return FALSE;

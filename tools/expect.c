@@ -104,7 +104,7 @@ check_bands(const GArray *bands, json_t *summary, GPtrArray *why)
 }
 
 void
-expect_check(struct run_result *result)
+expect_judge(struct run_result *result)
 {
     const struct scenario *scenario = result->scenario;
     g_autofree char *text = summary_to_json(result);

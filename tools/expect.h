@@ -9,6 +9,6 @@
 
 /* Sets result->expected, adds a line to result->why for each expectation that is missed, and
  * makes a complete run VERDICT_EXPECTATION_MISSED then.  A worse verdict stays. */
-void expect_check(struct run_result *result);
+void expect_judge(struct run_result *result);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/param.h"
+#include "sim/sim.h"
 
 /* Width of the left column of a help text. */
 #define HELP_COLUMN 26
@@ -190,6 +191,38 @@ options_number(const char *option, const char *text, gint64 low, gint64 high,
                 " to %" G_GINT64_FORMAT,
                 option, text, low, high);
     return FALSE;
+}
+
+static gboolean
+read_partition(const char *text, enum partition_mode *mode, GError **error)
+{
+    static const char *const words[] = {"auto", "one", "rack", "node", NULL};
+
+    for (unsigned i = 0; words[i]; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *mode = (enum partition_mode)i;
+            return TRUE;
+        }
+    }
+    g_set_error(error, OPTION_ERROR, OPTION_ERROR_USAGE,
+                "--partition: '%s'; the nearest is '%s', and allowed are auto, one, rack "
+                "and node",
+                text, param_nearest_word(words, text));
+    return FALSE;
+}
+
+gboolean
+options_parallel(const char *threads, const char *partition, uint32_t *n_threads,
+                 enum partition_mode *mode, GError **error)
+{
+    gint64 n = 0;
+
+    *mode = PARTITION_AUTO;
+    if (threads && !options_number("threads", threads, 1, SIM_MAX_THREADS, &n, error)) {
+        return FALSE;
+    }
+    *n_threads = (uint32_t)n;
+    return !partition || read_partition(partition, mode, error);
 }
 
 void

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "sim/partition.h"
+
 #define OPTION_ERROR option_error_quark()
 GQuark option_error_quark(void);
 
@@ -53,6 +55,10 @@ gboolean options_read(const struct command *command, int argc, char **argv, void
 /* A whole number from 'low' to 'high'; the message names 'option'. */
 gboolean options_number(const char *option, const char *text, gint64 low, gint64 high,
                         gint64 *value, GError **error);
+
+/* --threads and --partition as given; NULL: as many as there are cores (0), auto. */
+gboolean options_parallel(const char *threads, const char *partition, uint32_t *n_threads,
+                          enum partition_mode *mode, GError **error);
 
 /* `rocesim COMMAND --help`. */
 void options_help(const struct command *command, FILE *out);

@@ -2,8 +2,7 @@
  *
  * progress.c - how far a run is, on stderr, see progress.h.
  *
- * The share of work is that of bytes: of flows exactly, of collectives by calls, each
- * weighing its bytes; without either, that of the time until `stop`.
+ * The share of work is that of payload, or that of the time until `stop` when that is more.
  */
 #include <config.h>
 
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/forecast.h"
 #include "tools/results/text.h"
 
 #define BAR_SECONDS 0.25
@@ -32,71 +32,26 @@ void
 progress_init(struct progress *progress, const struct run *run, bool quiet)
 {
     double now_s = progress_clock();
+    g_autofree int64_t *planned = forecast_payload(run);
 
     *progress = (struct progress){
         .run = run, .quiet = quiet, .terminal = isatty(STDERR_FILENO), .begin_s = now_s};
     progress->next_s = now_s + (progress->terminal ? BAR_SECONDS : LINE_SECONDS);
-}
-
-static void
-add_flows(const struct work *work, double *done, double *all)
-{
-    uint32_t n = 0;
-    const struct flow_result *flows =
-        work->ops->flows ? work->ops->flows(work->state, &n) : NULL;
-
-    for (uint32_t i = 0; i < n; i++) {
-        *all += (double)flows[i].bytes;
-        *done += flows[i].sent_ps != TIME_NEVER_PS ? (double)flows[i].bytes : 0;
+    for (uint32_t i = 0; i < run->net->n_qps; i++) {
+        progress->planned_bytes += planned[i];
     }
-}
-
-static void
-add_calls(const struct work *work, double *done, double *all)
-{
-    uint32_t n = 0;
-    const struct call_result *calls =
-        work->ops->calls ? work->ops->calls(work->state, &n) : NULL;
-
-    for (uint32_t i = 0; i < n; i++) {
-        *all += (double)calls[i].bytes + 1;
-        *done += calls[i].end_ps != TIME_NEVER_PS ? (double)calls[i].bytes + 1 : 0;
-    }
-}
-
-/* Are there flows and nothing else?  Then payload tells more than flows that are done. */
-static bool
-has_only_flows(const struct run *run)
-{
-    for (guint w = 0; w < run->works->len; w++) {
-        const struct work *work = g_ptr_array_index(run->works, w);
-
-        if (!work->ops->flows || work->ops->calls) {
-            return false;
-        }
-    }
-    return true;
 }
 
 double
-progress_share(const struct run *run, int64_t now_ps)
+progress_share(const struct progress *progress, int64_t now_ps)
 {
-    int64_t stop_ps = run->scenario->stop_ps;
+    int64_t stop_ps = progress->run->scenario->stop_ps;
     double by_time = stop_ps > 0 ? (double)now_ps / (double)stop_ps : -1;
-    double done = 0, all = 0;
+    double by_bytes = progress->planned_bytes ? (double)run_payload_bytes(progress->run) /
+                                                    (double)progress->planned_bytes
+                                              : -1;
+    double share = by_bytes > by_time ? by_bytes : by_time;
 
-    for (guint w = 0; w < run->works->len; w++) {
-        const struct work *work = g_ptr_array_index(run->works, w);
-
-        add_flows(work, &done, &all);
-        add_calls(work, &done, &all);
-    }
-    if (has_only_flows(run)) {
-        done = (double)run_payload_bytes(run);
-    }
-    double share = all > 0 ? done / all : -1;
-
-    share = share > by_time ? share : by_time;
     return share > 1 ? 1 : share;
 }
 
@@ -159,7 +114,7 @@ progress_show(struct progress *progress, int64_t now_ps)
         return;
     }
     g_autoptr(GString) line = g_string_new(progress->terminal ? "\r" : "rocesim: ");
-    double share = progress_share(progress->run, now_ps);
+    double share = progress_share(progress, now_ps);
 
     if (progress->terminal) {
         append_bar(line, share);
@@ -189,7 +144,7 @@ progress_state(struct progress *progress, int64_t now_ps)
     g_autoptr(GString) line = g_string_new("rocesim: ");
 
     progress_end(progress);
-    append_state(line, progress, now_ps, progress_share(progress->run, now_ps));
+    append_state(line, progress, now_ps, progress_share(progress, now_ps));
     g_string_append_printf(line, ", %" G_GINT64_FORMAT " operations outstanding\n",
                            net_n_ops(progress->run->net));
     fputs(line->str, stderr);

@@ -15,8 +15,10 @@ struct progress {
     bool quiet, terminal;
     double begin_s, next_s; /* monotonic */
     bool bar_shown;
+    int64_t planned_bytes; /* payload in all */
 };
 
+/* From run_start() on. */
 void progress_init(struct progress *progress, const struct run *run, bool quiet);
 
 /* Prints when it is time. */
@@ -32,6 +34,6 @@ void progress_end(struct progress *progress);
 double progress_clock(void);
 
 /* Share of the work that is done, 0 to 1; negative: not known. */
-double progress_share(const struct run *run, int64_t now_ps);
+double progress_share(const struct progress *progress, int64_t now_ps);
 
 #endif

@@ -13,9 +13,7 @@
 #include "tools/command.h"
 
 static const struct command *const commands[] = {
-    &command_run,
-    &command_plot,
-    NULL,
+    &command_run, &command_check, &command_list, &command_plot, &command_new, NULL,
 };
 
 /* What later versions will have. */
@@ -33,7 +31,7 @@ print_help(FILE *out)
           "\n",
           out);
     for (unsigned i = 0; commands[i]; i++) {
-        fprintf(out, "  %-8s %-12s %s\n", commands[i]->name, commands[i]->words,
+        fprintf(out, "  %-6s %-16s %s\n", commands[i]->name, commands[i]->words,
                 commands[i]->doc);
     }
     fputs("\n"

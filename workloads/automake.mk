@@ -16,6 +16,7 @@ libworkloads_a_SOURCES = \
 	workloads/nccl/player.h \
 	workloads/nccl/player_bound.c \
 	workloads/nccl/player_build.c \
+	workloads/nccl/player_plan.c \
 	workloads/nccl/player_result.c \
 	workloads/nccl/player_state.h \
 	workloads/nccl/ring.c \

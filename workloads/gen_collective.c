@@ -81,6 +81,12 @@ collective_calls(void *state, uint32_t *n)
     return player_calls(state, n);
 }
 
+static void
+collective_plan(const void *state, int64_t bytes_by_qp[])
+{
+    player_plan(state, bytes_by_qp);
+}
+
 static int64_t
 collective_pipe_bytes(const void *state)
 {
@@ -102,6 +108,7 @@ const struct work_ops work_collective_ops = {
     .unfinished = collective_unfinished,
     .streams = collective_streams,
     .calls = collective_calls,
+    .plan = collective_plan,
     .pipe_bytes = collective_pipe_bytes,
     .free = collective_free,
 };

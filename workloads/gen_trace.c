@@ -215,6 +215,12 @@ trace_calls(void *state, uint32_t *n)
     return player_calls(((struct replay *)state)->player, n);
 }
 
+static void
+trace_plan(const void *state, int64_t bytes_by_qp[])
+{
+    player_plan(((const struct replay *)state)->player, bytes_by_qp);
+}
+
 static int64_t
 trace_pipe_bytes(const void *state)
 {
@@ -232,6 +238,7 @@ const struct work_ops work_trace_ops = {
     .unfinished = trace_unfinished,
     .streams = trace_streams,
     .calls = trace_calls,
+    .plan = trace_plan,
     .pipe_bytes = trace_pipe_bytes,
     .free = trace_free_state,
 };

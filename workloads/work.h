@@ -76,6 +76,9 @@ struct work_ops {
     const struct flow_result *(*flows)(const void *state, uint32_t *n);
     const struct stream_result *(*streams)(void *state, uint32_t *n);
     const struct call_result *(*calls)(void *state, uint32_t *n);
+    /* Adds to 'bytes_by_qp' (by dense id) the data that each queue pair is going to send;
+     * NULL: it is that of its flows().  After the start. */
+    void (*plan)(const void *state, int64_t bytes_by_qp[]);
     /* Bytes that pipes inside hosts have carried; NULL: there are none. */
     int64_t (*pipe_bytes)(const void *state);
     void (*free)(void *state);

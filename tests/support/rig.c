@@ -166,9 +166,19 @@ rig_params(struct rig *rig)
         const struct cc_ops *cc = cc_find(rig->cc_name);
         g_autofree void *params = g_malloc0(cc->params_bytes + 1);
 
-        cc_params_init(cc, cc_preset_find(cc, NULL), params);
+        cc_params_init(cc, cc_preset_find(cc, rig->cc_preset), params);
         net_set_cc(net, cc, params);
     }
+}
+
+struct dcqcn_params *
+rig_dcqcn(struct rig *rig, const char *preset)
+{
+    rig->cc_name = "dcqcn";
+    rig->cc_preset = preset;
+    rig->nic.cnp_interval_ps = cc_preset_find(cc_find("dcqcn"), preset)->cnp_interval_ps;
+    rig_params(rig);
+    return rig->net->cc_params;
 }
 
 void
@@ -250,6 +260,42 @@ post(struct lp *lp, struct work_timer *timer)
 }
 
 void
+rig_handle(struct lp *lp, const struct event *event)
+{
+    net_sim_ops.handle(lp, event);
+}
+
+struct packet *
+rig_arrival(const struct rig *rig, const struct event *event, struct port **in)
+{
+    unsigned kind = event_kind(event->key);
+
+    if (kind != KIND_ARRIVE_SWITCH && kind != KIND_ARRIVE_NIC) {
+        return NULL;
+    }
+    struct packet *pkt = event->obj;
+
+    *in = &rig->net->ports[event_source(event->key)];
+    return ((*in)->special & PORT_DISPLACED) && pkt->type != PACKET_PFC ? NULL : pkt;
+}
+
+static void
+handle_tapped(struct lp *lp, const struct event *event)
+{
+    struct rig *rig = net_lp(lp)->net->watch.ctx;
+
+    rig->tap(rig, lp, event);
+}
+
+static bool
+epoch_tapped(void *user, int64_t now_ps)
+{
+    return net_sim_ops.epoch(user, now_ps);
+}
+
+static const struct sim_ops tapped_ops = {.handle = handle_tapped, .epoch = epoch_tapped};
+
+void
 rig_start(struct rig *rig, enum partition_mode partition, uint32_t n_threads)
 {
     struct net *net = rig->net;
@@ -259,6 +305,9 @@ rig_start(struct rig *rig, enum partition_mode partition, uint32_t n_threads)
             .source = net_new_timer(net), .fire = post, .ctx = rig->flows[i]};
     }
     net_start(net, partition, n_threads);
+    if (rig->tap) {
+        net->sim->ops = &tapped_ops;
+    }
     for (uint32_t i = 0; i < net->n_lps; i++) {
         net->lps[i].probe.wanted = UINT32_MAX;
     }
@@ -286,7 +335,7 @@ void
 rig_run(struct rig *rig, int64_t stop_ps)
 {
     const struct net_watch watch = {
-        .sink = {.on_record = keep_record, .ctx = rig->records}};
+        .ctx = rig, .sink = {.on_record = keep_record, .ctx = rig->records}};
 
     net_run(rig->net, stop_ps, &watch);
     net_check(rig->net);

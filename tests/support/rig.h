@@ -12,6 +12,7 @@
 #ifndef ROCESIM_TESTS_SUPPORT_RIG_H
 #define ROCESIM_TESTS_SUPPORT_RIG_H
 
+#include "models/cc/cc_dcqcn.h"
 #include "models/net.h"
 
 #define GBPS INT64_C(1000000000)
@@ -35,7 +36,11 @@ struct rig {
     struct nic_params nic;
     struct switch_params sw;
     struct ecn_params ecn;
-    const char *cc_name;
+    const char *cc_name, *cc_preset; /* preset NULL: the default one */
+    /* Called in place of what the network does with an event, which it calls with
+     * rig_handle(); NULL: nobody looks.  Set before rig_start(). */
+    void (*tap)(struct rig *rig, struct lp *lp, const struct event *event);
+    void *tap_ctx;           /* borrowed: the tap's */
     struct rig_flow **flows; /* owned */
     uint32_t n_flows;
     GArray *records; /* owned: struct probe_record */
@@ -59,6 +64,10 @@ void rig_leaf_spine(struct rig *rig, uint32_t hosts, uint32_t leaves, uint32_t s
  * change single ones; rig_build() does it otherwise. */
 void rig_params(struct rig *rig);
 
+/* rig_params() with DCQCN of preset 'preset' and its CNP interval, in 'rig->nic' too: the
+ * parameters, to be changed until rig_build(). */
+struct dcqcn_params *rig_dcqcn(struct rig *rig, const char *preset);
+
 /* net_build() and all shortest routes. */
 void rig_build(struct rig *rig);
 
@@ -77,6 +86,15 @@ void rig_run(struct rig *rig, int64_t stop_ps);
 
 /* rig_start() in one process and one thread, rig_run() to the end. */
 void rig_play(struct rig *rig);
+
+/* What the network does with 'event'; for a tap. */
+void rig_handle(struct lp *lp, const struct event *event);
+
+/* The packet that arrives with 'event' and '*in', the port it arrives at; NULL when the event
+ * is another one or a pause frame makes the packet come later.  For a tap, before
+ * rig_handle(). */
+struct packet *rig_arrival(const struct rig *rig, const struct event *event,
+                           struct port **in);
 
 /* From posting to the last ACK; the flow must have ended. */
 int64_t rig_fct_ps(const struct rig_flow *flow);

@@ -215,15 +215,21 @@ halve_spool(struct series *series)
     g_autofree char *from = g_build_filename(series->dir->temp, SPOOL_NAME, NULL);
     g_autofree char *to = g_build_filename(series->dir->temp, NEW_SPOOL_NAME, NULL);
     FILE *in = fflush(old) == 0 ? fopen(from, "rbe") : NULL;
-    int64_t interval_ps = 2 * series->thin.interval_ps;
+    struct thinner before = series->thin;
 
-    thinner_clear(&series->thin);
-    thinner_init(&series->thin, interval_ps);
+    thinner_init(&series->thin, 2 * before.interval_ps);
     series->n_records = 0;
     while (in && read_record(in, &record)) {
         take_record(&series->thin, &record, spool_record, series);
     }
+    /* What the old interval had pending comes behind all it had kept. */
+    for (guint i = 0; i < before.pending->len; i++) {
+        record = g_array_index(before.pending, struct probe_record, i);
+        record.time_ps = before.since_ps;
+        take_record(&series->thin, &record, spool_record, series);
+    }
     end_step(&series->thin, spool_record, series);
+    thinner_clear(&before);
     if (!in || ferror(in)) {
         series->failed = TRUE;
     }

@@ -70,7 +70,7 @@ static void
 put_speed(GString *out, const struct run_result *result)
 {
     label(out, "time");
-    text_time(out, result->sim_time_ps);
+    text_time(out, result->run_ps);
     g_string_append(out, " simulated in ");
     text_double(out, result->wall_s, 2);
     g_string_append_printf(out, " s, %u thread%s\n", result->n_threads,

@@ -18,7 +18,7 @@ enum { BASES_MAX = 32 };
 static gboolean
 fail_file(GError **error, const char *path, const char *why)
 {
-    g_autofree char *shown = g_utf8_make_valid(path, -1);
+    g_autofree char *shown = doc_one_line(path);
 
     g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_FILE, "%s: %s", shown, why);
     return FALSE;
@@ -384,7 +384,7 @@ put_at(const struct doc_at *at, const GArray *steps, guint depth, json_t *value,
 gboolean
 doc_set(const char *file, json_t *root, const char *assignment, GError **error)
 {
-    enum { DEPTH_MAX = 32 };
+    enum { DEPTH_MAX = 32, SHOWN_MAX = 100 };
     g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(struct step));
     struct doc_at at = doc_root(file, root);
     const char *text;
@@ -393,13 +393,18 @@ doc_set(const char *file, json_t *root, const char *assignment, GError **error)
     g_array_set_clear_func(steps, step_clear);
     text = read_steps(assignment, steps);
     if (text == NULL || steps->len > DEPTH_MAX) {
-        g_autofree char *shown = g_utf8_make_valid(assignment, -1);
+        g_autofree char *start = g_strndup(assignment, SHOWN_MAX);
+        g_autofree char *shown = doc_one_line(start);
 
         g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_SYNTAX,
-                    "--set '%.100s': allowed is PATH=VALUE, for example "
+                    "--set '%s': allowed is PATH=VALUE, for example "
                     "topology.host_link.rate=100G or workload[0].bytes=1MiB",
                     shown);
         return FALSE;
+    }
+    if (g_strcmp0(g_array_index(steps, struct step, 0).key, "base") == 0) {
+        return doc_fail_key(&at, "base", SCENARIO_ERROR_KEY, error,
+                            "cannot be set; allowed is only in a file");
     }
     value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
     if (value == NULL) {

@@ -75,6 +75,9 @@ gboolean doc_fail(const struct doc_at *at, enum scenario_error code, GError **er
 gboolean doc_fail_key(const struct doc_at *at, const char *key, enum scenario_error code,
                       GError **error, const char *format, ...) G_GNUC_PRINTF(5, 6);
 
+/* 'text' as one line of valid UTF-8, control characters made visible.  Owned by the caller. */
+char *doc_one_line(const char *text);
+
 /* The value as it stands in the file, shortened.  Owned by the caller. */
 char *doc_show(const json_t *json);
 

@@ -65,9 +65,8 @@ doc_path(const struct doc_at *at)
     return g_string_free(path, FALSE);
 }
 
-/* 'text' as one line of valid UTF-8. */
-static char *
-one_line(const char *text)
+char *
+doc_one_line(const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     GString *line = g_string_new(NULL);
@@ -96,7 +95,7 @@ fail_valist(const struct doc_at *at, enum scenario_error code, GError **error,
     }
     all = path[0] == '\0' ? g_strdup_printf("%s: %s", root->file, message)
                           : g_strdup_printf("%s: %s: %s", root->file, path, message);
-    line = one_line(all);
+    line = doc_one_line(all);
     g_set_error_literal(error, SCENARIO_ERROR, (gint)code, line);
     return FALSE;
 }

@@ -124,6 +124,12 @@ part_all_keys(const struct param *table)
     return all;
 }
 
+uint64_t
+part_key_bit(const struct param *table, const char *key)
+{
+    return UINT64_C(1) << (param_find(table, key) - table);
+}
+
 gboolean
 part_link_read(const struct doc_at *at, const struct doc_key *more,
                struct scenario_link *link, uint64_t *set, GError **error)

@@ -33,6 +33,12 @@ gboolean part_devices_read(struct scenario *s, const struct doc_at *root, GError
 void part_devices_write(const struct scenario *s, json_t *root);
 void part_devices_clear(struct scenario *s);
 
+/* `ecn` of the object 'at', if it is there, into 'sw'. */
+gboolean part_ecn_read(const struct doc_at *at, struct scenario_switch *sw,
+                       GError **error);
+json_t *part_ecn_json(const struct scenario_ecn *ecn);
+void part_ecn_clear(struct scenario_ecn *ecn);
+
 /* `workload`. */
 gboolean part_work_read(struct scenario *s, const struct doc_at *root, GError **error);
 void part_work_write(const struct scenario *s, json_t *root);
@@ -49,8 +55,9 @@ extern const struct param scenario_node_table[];   /* over struct scenario_node 
 extern const struct param scenario_link_table[];   /* over struct scenario_link */
 extern const struct param scenario_output_table[]; /* over struct scenario_output */
 
-/* All bits of 'table'. */
+/* All bits of 'table'; that of 'key', which is in it. */
 uint64_t part_all_keys(const struct param *table);
+uint64_t part_key_bit(const struct param *table, const char *key);
 
 /* Reads keys of a link; 'length' makes 'delay'. */
 gboolean part_link_read(const struct doc_at *at, const struct doc_key *more,

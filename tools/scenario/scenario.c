@@ -12,12 +12,6 @@
 #include "tools/scenario/doc.h"
 #include "tools/scenario/parts.h"
 
-GQuark
-scenario_error_quark(void)
-{
-    return g_quark_from_static_string("rocesim-scenario-error");
-}
-
 /* Digits that a JSON number carries through a double unchanged. */
 enum { DOUBLE_DIGITS = 15 };
 
@@ -142,6 +136,12 @@ scenario_from_json(const char *file, json_t *root, const char *const *sets,
     }
     json_decref(root);
     return s;
+}
+
+GQuark
+scenario_error_quark(void)
+{
+    return g_quark_from_static_string("scenario-error");
 }
 
 struct scenario *

@@ -6,8 +6,8 @@
  *     struct scenario *s = scenario_load(path, sets, &error);
  *     struct net *net = scenario_build_net(s, &error);     nodes, links, parameters
  *     net_build(net, ...); topo_routes(net, NULL, ...);
+ *     scenario_bind_faults(s, net, &error); scenario_bind_series(s, net, &error);
  *     struct work_params *w = scenario_bind_work(s, net, i, &error);   for each workload
- *     scenario_bind_faults(s, net, &error);
  *
  * What stands here is what scenario_to_json() writes: loading that again gives the same.
  * Threads, partition and where output goes are no part of it.

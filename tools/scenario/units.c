@@ -9,12 +9,6 @@
 
 #include <string.h>
 
-GQuark
-units_error_quark(void)
-{
-    return g_quark_from_static_string("rocesim-units-error");
-}
-
 /* A unit and its size in base units. */
 struct unit {
     const char *name; /* NULL ends a list */
@@ -264,6 +258,12 @@ fail_form(GError **error, const char *text, enum param_kind kind)
     return FALSE;
 }
 
+GQuark
+units_error_quark(void)
+{
+    return g_quark_from_static_string("units-error");
+}
+
 gboolean
 units_parse(const char *text, enum param_kind kind, int64_t *value, GError **error)
 {
@@ -334,7 +334,7 @@ units_example(enum param_kind kind)
     case PARAM_RATE:
         return "Gbps";
     case PARAM_SIZE:
-        return "KiB";
+        return "B";
     case PARAM_LENGTH:
         return "m";
     case PARAM_RATIO:

@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# results.sh - the folder of results: appears whole or not at all, is replaced only when
+# asked, repeats itself; verdicts and their status.
+
+n_tests=34
+. "$srcdir/tests/cli/lib.sh"
+
+scenario s.json
+
+# No hidden folder may be left anywhere below.
+no_leftovers()
+{
+    [ -z "$(find . -name '.*.part-*')" ]
+}
+
+# A folder but for what may differ from run to run.
+fingerprint()
+{
+    (cd "$1" && for f in *; do
+        [ -f "$f" ] && grep -v '"wall_s"\|"packet_hops_per_s"\|"peak_rss_bytes"\|"threads"' "$f" | md5sum
+    done)
+}
+
+roce 0 run s.json && [ -s results/small/summary.json ] && no_leftovers
+is "results go to results/NAME" $?
+grep -q '^verdict  *complete' out && grep -q '^results  *results/small' out
+is "the table has the verdict and where the results are" $?
+missing=
+for f in summary.json config.json flows.csv collectives.csv ports.csv series.csv pfc.csv fct.txt; do
+    [ -f results/small/$f ] || missing=$f
+done
+[ -z "$missing" ]
+is "all files are there" $?
+[ ! -e results/small/series.spool ]
+is "and no other" $?
+jq -e '.verdict == "complete" and .flows.n == 2 and .flows.done == 2 and .threads >= 1 and
+       .fabric.data_packets == 32 and .fabric.drops == 0 and (.targets | length) == 4 and
+       .targets.lossless_drops.met' results/small/summary.json >/dev/null
+is "summary.json holds what was done" $?
+[ "$(wc -l <results/small/flows.csv)" -eq 3 ] && [ "$(wc -l <results/small/fct.txt)" -eq 2 ]
+is "a line a flow in flows.csv and fct.txt" $?
+awk 'NF != 8 || $4 != 200 || $5 != 65536 || $7 < $8 { exit 1 }' results/small/fct.txt
+is "fct.txt: eight columns, the port of an incast, fct at least ideal" $?
+awk -F, '{ if (NR == 1) n = NF; else if (NF != n) exit 1 }' results/small/flows.csv &&
+    awk -F, '{ if (NR == 1) n = NF; else if (NF != n) exit 1 }' results/small/ports.csv &&
+    awk -F, '{ if (NR == 1) n = NF; else if (NF != n) exit 1 }' results/small/series.csv
+is "every line of a CSV has the columns of its first" $?
+
+cp -r results/small first
+roce 2 run s.json && complains "exists already; --force" && [ ! -s out ]
+is "a folder that exists is refused" $?
+roce 2 run --out first/summary.json s.json && complains "exists already"
+is "a file that exists is refused" $?
+echo mine >results/small/extra
+roce 0 run --force s.json && [ ! -e results/small/extra ] && no_leftovers
+is "--force replaces it whole" $?
+[ "$(fingerprint first)" = "$(fingerprint results/small)" ]
+is "a second run gives the same bytes" $?
+roce 0 run --out repeated results/small/config.json && [ "$(fingerprint first)" = "$(fingerprint repeated)" ]
+is "config.json repeats the run" $?
+LC_ALL=de_DE.UTF-8 "$ROCESIM" run --out german s.json >out 2>err
+[ "$(fingerprint first)" = "$(fingerprint german)" ]
+is "the locale changes nothing" $?
+
+mkdir other && echo mine >other/diary
+roce 2 run --force --out other s.json && complains "no folder of results" && [ -s other/diary ]
+is "--force does not replace a folder that holds other things" $?
+roce 2 run --force --out . s.json && [ -s s.json ]
+is "nor the folder one is in" $?
+mkdir empty
+roce 0 run --force --out empty s.json && [ -s empty/summary.json ]
+is "--force takes an empty folder" $?
+roce 0 run --out a/b/c/ s.json && [ -s a/b/c/summary.json ]
+is "parents are made" $?
+
+roce 0 run --json --out j s.json && cmp -s out j/summary.json && [ ! -s err ]
+is "--json prints summary.json and nothing else" $?
+roce 0 run --seed 7 --out seven s.json && jq -e '.seed == 7' seven/summary.json >/dev/null &&
+    jq -e '.seed == 7' seven/config.json >/dev/null
+is "--seed is the scenario's seed" $?
+roce 0 run --set 'workload[0].bytes=32KiB' --set name=other --out set s.json &&
+    jq -e '.scenario == "other" and .fabric.data_packets == 16' set/summary.json >/dev/null
+is "--set changes the scenario" $?
+roce 0 run --threads 2 --partition node --out two s.json && [ "$(fingerprint first)" = "$(fingerprint two)" ]
+is "threads and partition change nothing" $?
+"$ROCESIM" run --out gone s.json 2>err | head -n 0
+[ -s gone/summary.json ]
+is "a reader that goes away does not cost the results" $?
+
+scenario bad.json '"seed": "x"'
+roce 2 run --out new/bad bad.json && [ ! -e new ] && no_leftovers
+is "bad input leaves no folder" $?
+
+# ---- verdicts ----
+
+roce 1 run --set stop=2us --out stopped s.json &&
+    jq -e '.verdict == "incomplete" and (.unfinished | length) == 2 and .flows.done == 0' stopped/summary.json >/dev/null
+is "stop with flows that have not ended is incomplete" $?
+grep -q '^unfinished  *flow 0' out
+is "and says which" $?
+roce 1 run --set 'expect={"flows.done": [3, 3]}' --out missed s.json &&
+    jq -e '.verdict == "expectation-missed" and (.why[0] | test("flows.done is 2; expected 3 to 3"))' missed/summary.json >/dev/null
+is "a band that does not hold is expectation-missed" $?
+roce 1 run --set 'expect={"flows.nothing": [3, 3]}' --out nothing s.json && grep -q 'no such value' nothing/summary.json
+is "so is one on what is not there" $?
+roce 0 run --set 'expect={"verdict": "incomplete"}' --set stop=2us --out wanted s.json &&
+    jq -e '.verdict == "incomplete"' wanted/summary.json >/dev/null
+is "a bad verdict that is expected has status 0" $?
+roce 1 run --set 'expect={"verdict": "incomplete"}' --out unwanted s.json &&
+    jq -e '.verdict == "expectation-missed"' unwanted/summary.json >/dev/null
+is "a good one that is not expected has status 1" $?
+
+# Nothing gets through: the QP gives up, and is named.
+roce 1 run --set 'topology.host_link.error_rate=1' --set nic.ack_timeout=1 --out error s.json &&
+    jq -e '.verdict == "incomplete" and (.why | length) >= 1 and
+           (.why[0] | test("^QP 0x[0-9a-f]+ of host[12]:0 to host0: all 7 retries used up"))' error/summary.json >/dev/null
+is "a QP that exhausts its retries is named" $?
+
+# Too little headroom for a lossless class, and a warning that says so.
+roce 1 run --set switch.headroom=0B --set switch.buffer=64KB --set 'cc.algorithm=none' --set 'workload[0].bytes=1MB' \
+    --out violated s.json &&
+    jq -e '.verdict == "lossless-violated" and .fabric.lossless_drops > 0 and
+           (.why | map(test("^leaf0:[12] dropped [0-9]+ packets of lossless class 3")) | any)' violated/summary.json >/dev/null
+is "a lossless class that drops is lossless-violated, and names its ports" $?
+grep -q '^rocesim: warning: .*headroom' err
+is "a headroom that is too small is warned of" $?
+jq -e '.targets.lossless_drops.met == false' violated/summary.json >/dev/null
+is "and misses the target" $?

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * test_run.c - scenarios run in this process: what is read, judged and counted; two runs at
+ * once do not meet; routes that follow a link; what was forecast comes true.
+ */
+#include <config.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/forecast.h"
+#include "tools/results/summary.h"
+#include "tools/run.h"
+
+#define LEAF_SPINE                                                                       \
+    "\"topology\": {\"type\": \"leaf-spine\", \"hosts\": 8, \"hosts_per_leaf\": 4,"      \
+    " \"spines\": 2, \"host_link\": {\"rate\": \"100G\", \"length\": \"3m\"},"           \
+    " \"fabric_link\": {\"rate\": \"100G\", \"length\": \"30m\"}}"
+
+#define STAR                                                                             \
+    "\"topology\": {\"type\": \"star\", \"hosts\": 3,"                                   \
+    " \"host_link\": {\"rate\": \"100G\", \"length\": \"3m\"}}"
+
+struct one {
+    struct scenario *scenario;
+    struct run *run;
+    struct run_result *result;
+};
+
+/* Up to the start. */
+static struct one
+begin(const char *text)
+{
+    GError *error = NULL;
+    struct one one = {
+        .scenario = scenario_load_data("test.json", text, strlen(text), NULL, &error)};
+
+    if (!one.scenario) {
+        fail_msg("%s", error->message);
+    }
+    one.run = run_new(one.scenario, NULL, &error);
+    if (!one.run) {
+        fail_msg("%s", error->message);
+    }
+    run_start(one.run, PARTITION_AUTO, 1);
+    return one;
+}
+
+static struct one
+whole(const char *text)
+{
+    struct one one = begin(text);
+    const struct net_watch watch = {0};
+
+    run_go(one.run, &watch);
+    one.result = run_read(one.run);
+    return one;
+}
+
+static void
+end(struct one *one)
+{
+    run_result_free(one->result);
+    run_free(one->run);
+    scenario_free(one->scenario);
+}
+
+/* summary.json without what the clock says. */
+static char *
+summary_of(struct run_result *result)
+{
+    result->loop_s = 0;
+    result->wall_s = 0;
+    result->peak_rss_bytes = 0;
+    return summary_to_json(result);
+}
+
+static const char incast[] =
+    "{\"name\": \"incast\", " STAR ", \"output\": {\"sample\": \"10us\"},"
+    " \"workload\": [{\"type\": \"incast\", \"senders\": 2, \"receiver\": 0,"
+    "                 \"bytes\": \"1MB\"}]}";
+
+static const char shifted[] =
+    "{\"name\": \"shifted\", \"seed\": 3, " LEAF_SPINE ","
+    " \"workload\": [{\"type\": \"permutation\", \"shift\": 4, \"bytes\": \"1MB\"}]}";
+
+static void
+test_an_incast_is_read(void **state)
+{
+    struct one one = whole(incast);
+    const struct run_result *result = one.result;
+    const struct result_fabric *fabric = &result->fabric;
+    const struct result_flow *flow = &g_array_index(result->flows, struct result_flow, 0);
+
+    (void)state;
+    assert_int_equal(result->verdict, VERDICT_COMPLETE);
+    assert_int_equal(result->flows->len, 2);
+    /* 10^6 / 4096 packets, rounded up, each over two links. */
+    assert_int_equal(fabric->data_packets, 2 * 245);
+    assert_true(fabric->packet_hops >= 4 * 245);
+    assert_int_equal(fabric->packet_hops, run_packet_hops(one.run));
+    assert_int_equal(run_payload_bytes(one.run), 2000000);
+    assert_int_equal(fabric->drops + fabric->lost_error + fabric->lost_down, 0);
+    assert_int_equal(fabric->latency.total, 2 * 245);
+    assert_string_equal(flow->path, "host1:0>leaf0:0>host0");
+    assert_true(flow->fct_ps > flow->rx_done_ps && flow->rx_done_ps > 0);
+    assert_true(flow->fct_ps >= flow->ideal_ps);
+    assert_true(result->sim_time_ps <= result->end_ps);
+    assert_int_equal(result->end_ps % SIM_EPOCH_PS, 0);
+    end(&one);
+}
+
+/* 2 MB in full packets over the receiver's link: the busiest one, and nearly always busy. */
+static void
+test_the_busiest_link(void **state)
+{
+    struct one one =
+        whole("{\"name\": \"busy\", " STAR ", \"cc\": {\"algorithm\": \"none\"},"
+              " \"workload\": [{\"type\": \"incast\", \"senders\": 2, \"receiver\": 0,"
+              "                 \"bytes\": \"8MiB\"}]}");
+    const struct result_fabric *fabric = &one.result->fabric;
+
+    (void)state;
+    assert_string_equal(fabric->busy_node, "leaf0");
+    assert_int_equal(fabric->busy_port, 0);
+    /* IPv4, no extension header: 4096 of 4178 bytes on the wire are payload. */
+    assert_int_equal(fabric->busy_payload_ps,
+                     INT64_C(2) * 8 * 1024 * 1024 / 4096 * (4096 + 62 + 20) * 80);
+    assert_true(fabric->busy_work_ps > fabric->busy_payload_ps);
+    assert_true(fabric->busy_work_ps < fabric->busy_payload_ps / 1000 * 1005);
+    end(&one);
+}
+
+static void
+test_two_runs_do_not_meet(void **state)
+{
+    const struct net_watch watch = {0};
+    struct one alone = whole(incast), other = whole(shifted);
+    struct one a = begin(incast), b = begin(shifted);
+
+    (void)state;
+    run_go(b.run, &watch);
+    run_go(a.run, &watch);
+    a.result = run_read(a.run);
+    b.result = run_read(b.run);
+
+    g_autofree char *text_alone = summary_of(alone.result);
+    g_autofree char *text_other = summary_of(other.result);
+    g_autofree char *text_a = summary_of(a.result);
+    g_autofree char *text_b = summary_of(b.result);
+
+    assert_string_equal(text_a, text_alone);
+    assert_string_equal(text_b, text_other);
+    end(&alone);
+    end(&other);
+    end(&a);
+    end(&b);
+}
+
+static void
+test_stop_with_work_left_is_incomplete(void **state)
+{
+    struct one one = whole("{\"name\": \"stop\", \"stop\": \"20us\", " STAR ","
+                           " \"workload\": [{\"type\": \"permutation\", \"shift\": 1, "
+                           "\"bytes\": \"1MB\"}]}");
+
+    (void)state;
+    assert_int_equal(one.result->verdict, VERDICT_INCOMPLETE);
+    assert_int_equal(one.result->unfinished->len, 3);
+    assert_int_equal(one.result->end_ps, 20 * PS_PER_US);
+    assert_int_equal(one.result->run_ps, 20 * PS_PER_US);
+    assert_string_equal(g_ptr_array_index(one.result->why, 0),
+                        "stopped at 20 us with 3 operations outstanding");
+    end(&one);
+}
+
+static void
+test_a_stop_behind_the_end_is_complete(void **state)
+{
+    struct one one = whole("{\"name\": \"late\", \"stop\": \"50ms\", " STAR ","
+                           " \"workload\": [{\"type\": \"permutation\", \"shift\": 1, "
+                           "\"bytes\": \"1MB\"}]}");
+
+    (void)state;
+    assert_int_equal(one.result->verdict, VERDICT_COMPLETE);
+    assert_true(one.result->end_ps < PS_PER_MS);
+    end(&one);
+}
+
+static void
+test_a_fabric_without_traffic_is_said_so(void **state)
+{
+    /* Both ranks are GPUs of one host. */
+    struct one one =
+        whole("{\"name\": \"inside\", " STAR ", \"node\": {\"gpus\": 2},"
+              " \"workload\": [{\"type\": \"collective\", \"op\": \"all_reduce\","
+              "                 \"bytes\": \"1MiB\", \"ranks\": 2}]}");
+
+    (void)state;
+    assert_int_equal(one.result->verdict, VERDICT_COMPLETE);
+    assert_int_equal(one.result->notes->len, 1);
+    assert_string_equal(g_ptr_array_index(one.result->notes, 0),
+                        "the fabric has carried no bytes");
+    assert_true(one.result->fabric.nvlink_bytes > 0);
+    assert_int_equal(one.result->fabric.busy_work_ps, 0);
+    end(&one);
+}
+
+/* With one of two spines gone traffic is lost until the routes follow, and then goes on. */
+static void
+test_routes_follow_a_link(void **state)
+{
+    /* All of one host: a single spine has room for it. */
+    struct one one =
+        whole("{\"name\": \"down\", " LEAF_SPINE ", \"nic\": {\"ack_timeout\": 8},"
+              " \"workload\": [{\"type\": \"flows\", \"list\": ["
+              "   {\"src\": \"host0\", \"dst\": \"host4\", \"bytes\": \"8MB\"},"
+              "   {\"src\": \"host0\", \"dst\": \"host5\", \"bytes\": \"8MB\"},"
+              "   {\"src\": \"host0\", \"dst\": \"host6\", \"bytes\": \"8MB\"},"
+              "   {\"src\": \"host0\", \"dst\": \"host7\", \"bytes\": \"8MB\"}]}],"
+              " \"faults\": [{\"at\": \"200us\", \"link\": \"leaf0-spine1\","
+              "               \"do\": \"down\"}]}");
+    const struct net *net = one.run->net;
+    uint32_t spine1 = net_find_node(net, "spine1");
+
+    (void)state;
+    assert_int_equal(one.result->verdict, VERDICT_COMPLETE);
+    assert_true(one.result->fabric.lost_down > 0);
+    assert_true(one.result->fabric.retransmitted > 0);
+    assert_true(one.result->sim_time_ps > 1200 * PS_PER_US);
+    /* Nothing that leaf0 would have sent over spine1 does so in the end. */
+    const struct fabric_switch *leaf0 =
+        &net->switches[net->nodes[net_find_node(net, "leaf0")].index];
+
+    for (uint32_t nic = 0; nic < net->n_nics; nic++) {
+        const struct route_set *set =
+            &leaf0->routes->sets[leaf0->routes->set_of_nic[nic]];
+
+        for (uint16_t k = 0; k < set->n; k++) {
+            const struct port *port = &leaf0->ports[leaf0->routes->ports[set->first + k]];
+
+            assert_false(port->peer - net->nodes[spine1].first_port <
+                         net->nodes[spine1].n_ports);
+        }
+    }
+    end(&one);
+}
+
+static void
+assert_forecast(const char *text)
+{
+    struct one one = begin(text);
+    const struct net_watch watch = {0};
+    struct forecast forecast;
+
+    forecast_make(one.run, &forecast);
+    run_go(one.run, &watch);
+    one.result = run_read(one.run);
+    /* Clear-to-send messages, CNPs and pauses are not forecast. */
+    assert_in_range(run_payload_bytes(one.run), forecast.payload_bytes,
+                    forecast.payload_bytes * 1002 / 1000);
+    assert_in_range(one.result->fabric.data_packets, forecast.data_packets,
+                    forecast.data_packets * 11 / 10);
+    assert_in_range(one.result->fabric.packet_hops, forecast.packet_hops,
+                    forecast.packet_hops * 13 / 10);
+    end(&one);
+}
+
+static void
+test_what_is_forecast_comes_true(void **state)
+{
+    (void)state;
+    assert_forecast(incast);
+    assert_forecast(shifted);
+    assert_forecast("{\"name\": \"ring\", " LEAF_SPINE ", \"node\": {\"gpus\": 2},"
+                    " \"workload\": [{\"type\": \"collective\", \"op\": \"all_reduce\","
+                    "                 \"bytes\": \"4MiB\", \"repeat\": 2}]}");
+}
+
+static bool
+stop_at_third(void *ctx, const struct net *net, int64_t now_ps)
+{
+    int *n = ctx;
+
+    (void)net;
+    (void)now_ps;
+    return ++*n < 3;
+}
+
+static void
+test_an_interrupted_run_is_marked(void **state)
+{
+    struct one one = begin(incast);
+    int n = 0;
+    const struct net_watch watch = {.on_epoch = stop_at_third, .ctx = &n};
+
+    (void)state;
+    run_go(one.run, &watch);
+    one.result = run_read(one.run);
+    assert_int_equal(one.result->verdict, VERDICT_INTERRUPTED);
+    assert_int_equal(run_result_status(one.result), 130);
+    assert_int_equal(one.result->unfinished->len, 2);
+    end(&one);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_incast_is_read),
+        cmocka_unit_test(test_the_busiest_link),
+        cmocka_unit_test(test_two_runs_do_not_meet),
+        cmocka_unit_test(test_stop_with_work_left_is_incomplete),
+        cmocka_unit_test(test_a_stop_behind_the_end_is_complete),
+        cmocka_unit_test(test_a_fabric_without_traffic_is_said_so),
+        cmocka_unit_test(test_routes_follow_a_link),
+        cmocka_unit_test(test_what_is_forecast_comes_true),
+        cmocka_unit_test(test_an_interrupted_run_is_marked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

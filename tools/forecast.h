@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * forecast.h - what a started run is going to do: for `rocesim check` and for progress.
+ */
+#ifndef ROCESIM_TOOLS_FORECAST_H
+#define ROCESIM_TOOLS_FORECAST_H
+
+#include "tools/run.h"
+
+struct forecast {
+    int64_t payload_bytes; /* first transmissions */
+    int64_t data_packets;
+    int64_t packet_hops;   /* with ACKs, without pauses, CNPs and losses */
+    int64_t inflight_pkts; /* at most */
+    double seconds;        /* of wall time: a rough guess */
+    int64_t memory_bytes;  /* likewise, in all */
+};
+
+/* Payload of each QP by dense id, all workloads.  Owned by the caller (g_free). */
+int64_t *forecast_payload(const struct run *run);
+
+/* From run_start() on.  O(QPs x hops). */
+void forecast_make(const struct run *run, struct forecast *forecast);
+
+#endif
