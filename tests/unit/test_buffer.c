@@ -265,7 +265,7 @@ static void
 random_use(void **state)
 {
     enum { N_ACCOUNTS = 8, N_WAITING = 20000 };
-    static struct {
+    struct {
         uint8_t account;
         int16_t bytes;
     } waiting[N_WAITING];
@@ -273,10 +273,11 @@ random_use(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 50; seed++) {
         uint64_t key = rng_key(seed, "test_buffer", "use"), n = 0;
-        struct buffer buffer = {
-            .shared_bytes = 100000 + (int64_t)rng_below(key, n++, 1000000),
-            .alpha_q16 = (int64_t)(1 << 10) << rng_below(key, n++, 12),
-            .reserved_bytes = (int64_t)rng_below(key, n++, 20000)};
+        struct buffer buffer = {0};
+
+        buffer.shared_bytes = 100000 + (int64_t)rng_below(key, n++, 1000000);
+        buffer.alpha_q16 = (int64_t)(1 << 10) << rng_below(key, n++, 12);
+        buffer.reserved_bytes = (int64_t)rng_below(key, n++, 20000);
         struct in_class in[N_ACCOUNTS] = {{0}};
         size_t first = 0, last = 0;
 
