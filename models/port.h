@@ -71,6 +71,7 @@ struct in_class {
     int64_t told_at_ps;  /* when it was last told so */
     uint32_t xoff_cause; /* dense id of the egress port whose packet caused it */
     bool xoff;           /* the peer is told to stand still */
+    bool owed_frame;     /* the frame that stopped it lies in headroom; see buffer.h */
     bool refresh_timer;  /* KIND_PAUSE_REFRESH is queued */
 };
 

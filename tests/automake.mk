@@ -68,6 +68,7 @@ theory_tests = \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
 	tests/theory/test_known_incast \
+	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
 	tests/theory/test_known_pfc \
 	tests/theory/test_known_transport \

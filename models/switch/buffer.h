@@ -54,19 +54,19 @@ buffer_use__(struct buffer *buffer, struct in_class *in, int64_t reserved_bytes,
 }
 
 /* Charges 'bytes' to the lossless account 'in'.  False: no room, nothing charged.
- * '*stop' tells whether the peer must be told to stop. */
+ * '*stop' tells whether the peer must be told to stop.
+ *
+ * Headroom is for what comes after the frame that stops the peer.  When other accounts have
+ * let the threshold fall below what lies here already, that frame goes to headroom, too;
+ * the last one after it may then take shared room instead. */
 static inline bool
 buffer_admit_lossless(struct buffer *buffer, struct in_class *in, int64_t bytes,
                       bool *stop)
 {
     int64_t shared = buffer_shared_of(in, buffer->reserved_bytes);
-    /* The threshold may have fallen below what lies here already: the frame that finds it so
-     * is the one that stops the peer, and headroom is for those after it.  (Only where alpha
-     * is so large that the accounts leave less than a frame for each, it falls to headroom,
-     * and what comes after may be lost.) */
+    bool has_room = buffer->shared_used + bytes <= buffer->shared_bytes;
     bool fits = in->used_bytes + bytes <= buffer->reserved_bytes ||
-                ((shared < buffer_threshold(buffer) || !in->xoff) &&
-                 buffer->shared_used + bytes <= buffer->shared_bytes);
+                (shared < buffer_threshold(buffer) && has_room);
 
     /* Once a frame lies in headroom the next ones do too: order of release is by account. */
     if (in->headroom_bytes == 0 && fits) {
@@ -77,11 +77,17 @@ buffer_admit_lossless(struct buffer *buffer, struct in_class *in, int64_t bytes,
         return true;
     }
     *stop = true;
-    if (in->headroom_bytes + bytes > in->headroom_limit_bytes) {
-        return false;
+    if (in->headroom_bytes + bytes <= in->headroom_limit_bytes) {
+        in->owed_frame |= !in->xoff;
+        in->headroom_bytes += bytes;
+        return true;
     }
-    in->headroom_bytes += bytes;
-    return true;
+    if (in->owed_frame && has_room) {
+        in->owed_frame = false;
+        buffer_use__(buffer, in, buffer->reserved_bytes, bytes);
+        return true;
+    }
+    return false;
 }
 
 /* Charges 'bytes' to the lossy account 'in'; 'queue_bytes' lie in the egress queue. */

@@ -57,6 +57,7 @@ pfc_resume(struct lp *lp, struct port *port, unsigned cls)
                                         .b = in->xoff_cause};
 
     in->xoff = false;
+    in->owed_frame = false;
     port_send_pause(lp, port, cls, false);
     probe_add(&net_lp(lp)->probe, &record);
 }
