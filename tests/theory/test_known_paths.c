@@ -206,7 +206,7 @@ test_k47_one_seed_polarises(void **state)
 
 /* Switches b that eight flows have come to spread them as K46 says. */
 static void
-test_k47_own_seeds_restore_K46(void **state)
+test_k47_own_seeds_restore_k46(void **state)
 {
     struct outcome outcome = {0};
     int64_t load[M][M];
@@ -236,7 +236,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_k46_flows_on_links),
         cmocka_unit_test(test_k47_one_seed_polarises),
-        cmocka_unit_test(test_k47_own_seeds_restore_K46),
+        cmocka_unit_test(test_k47_own_seeds_restore_k46),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
