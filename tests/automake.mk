@@ -99,6 +99,7 @@ check_long_tests = \
 	$(NULL)
 
 check_long_scripts = \
+	tests/full/determinism.sh \
 	tests/fuzz/run \
 	tests/mutants/run \
 	$(NULL)
@@ -109,6 +110,9 @@ check_full_tests = \
 	$(NULL)
 
 check_full_scripts = \
+	tests/full/compilers.sh \
+	tests/full/matrix.sh \
+	tests/full/threads.sh \
 	$(NULL)
 
 # ---- make bench, make fuzz, make validate -----------------------------------------------
@@ -144,6 +148,7 @@ EXTRA_DIST += \
 	$(validate_scripts) \
 	tests/cli/lib.sh \
 	tests/copy-tree \
+	tests/data/determinism \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
