@@ -12,6 +12,25 @@
 
 #include "models/fault.h"
 
+/* Rates of chosen QPs, as long as they have something outstanding. */
+static void
+sample_qps(struct lp *lp, struct net_lp *here)
+{
+    for (uint32_t i = 0; i < here->n_sampled_qps; i++) {
+        struct qp *qp = here->sampled_qps[i];
+
+        if (qp->snd_una == qp->snd_end || qp->failed) {
+            continue;
+        }
+        probe_add(&here->probe, &(struct probe_record){.time_ps = lp->now_ps,
+                                                       .object = qp->id,
+                                                       .cls = qp->cls,
+                                                       .kind = PROBE_RATE,
+                                                       .a = qp_rate_bps(qp, lp->now_ps),
+                                                       .b = qp->snd_nxt - qp->snd_una});
+    }
+}
+
 static void
 sample(struct lp *lp, struct net_lp *here)
 {
@@ -46,6 +65,7 @@ sample(struct lp *lp, struct net_lp *here)
             *seen = now;
         }
     }
+    sample_qps(lp, here);
     here->n_samples++;
     lp_at(lp, lp->now_ps + net->sample_ps,
           event_key(PHASE_SAMPLE, lp->id, KIND_SAMPLE, true), here);
@@ -222,9 +242,29 @@ longest_pause_ps(const struct net *net)
     return most_ps;
 }
 
+/* The QPs of NICs that 'sampled' names; where it names nothing, ports alone are sampled. */
+static void
+choose_qps(struct net *net)
+{
+    for (uint32_t i = 0; i < net->n_qps && net->sampled; i++) {
+        struct qp *qp = &net->qps[i];
+        struct net_lp *here;
+
+        if (net->sampled[qp->nic->port->id]) {
+            here = net_lp(net_lp_of_host(net, qp->nic->host));
+            here->sampled_qps =
+                g_renew(struct qp *, here->sampled_qps, here->n_sampled_qps + 1);
+            here->sampled_qps[here->n_sampled_qps++] = qp;
+        }
+    }
+}
+
 static void
 start_samples(struct net *net)
 {
+    if (net->sample_ps) {
+        choose_qps(net);
+    }
     for (uint32_t i = 0; i < net->n_lps && net->sample_ps; i++) {
         struct net_lp *here = &net->lps[i];
 

@@ -913,6 +913,7 @@ net_free(struct net *net)
         probe_clear(&net->lps[i].probe);
         g_free(net->lps[i].ports);
         g_free(net->lps[i].seen);
+        g_free(net->lps[i].sampled_qps);
     }
     for (uint32_t i = 0; i < net->n_faults; i++) {
         g_free(net->faults[i]->drop);

@@ -10,6 +10,7 @@
 #include "sim/lp.h"
 
 struct net;
+struct qp;
 
 /* What the last sample saw of a port's class. */
 struct net_seen {
@@ -26,8 +27,10 @@ struct net_lp {
     struct net *net;      /* borrowed */
     uint32_t *ports;      /* owned: dense ids of the ports here, ascending */
     uint32_t n_ports;
-    int64_t n_samples;     /* so far */
-    struct net_seen *seen; /* owned: n_ports x N_CLASSES; NULL without samples */
+    int64_t n_samples;       /* so far */
+    struct net_seen *seen;   /* owned: n_ports x N_CLASSES; NULL without samples */
+    struct qp **sampled_qps; /* owned: those whose rate is sampled, by id; borrowed QPs */
+    uint32_t n_sampled_qps;
     struct hist latency; /* ps: data packets, first bit sent to last bit received here */
 };
 

@@ -99,6 +99,7 @@ check_long_tests = \
 	$(NULL)
 
 check_long_scripts = \
+	tests/full/determinism.sh \
 	tests/fuzz/run \
 	tests/mutants/run \
 	$(NULL)
@@ -109,6 +110,9 @@ check_full_tests = \
 	$(NULL)
 
 check_full_scripts = \
+	tests/full/compilers.sh \
+	tests/full/matrix.sh \
+	tests/full/threads.sh \
 	$(NULL)
 
 # ---- make bench, make fuzz, make validate -----------------------------------------------
@@ -144,6 +148,7 @@ EXTRA_DIST += \
 	$(validate_scripts) \
 	tests/cli/lib.sh \
 	tests/copy-tree \
+	tests/data/determinism \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
@@ -241,5 +246,11 @@ if ENABLE_FUZZ
 AM_LDFLAGS += $(FUZZ_LDFLAGS)
 endif
 
-.PHONY: bench check-build fuzz validate
+# Writes the expected files of one golden case anew; the commit says why results have moved.
+golden-accept: rocesim
+	@test -n "$(CASE)" || { echo "usage: make golden-accept CASE=NAME, one of:" $(srcdir)/tests/golden/*/ >&2; exit 1; }
+	@tmp=$$(mktemp -d) && GOLDEN_ACCEPT=$(CASE) ROCESIM=$(abs_builddir)/rocesim \
+	ROCESIM_DATADIR=$(abs_srcdir) srcdir=$(abs_srcdir) TMPDIR=$$tmp $(srcdir)/tests/golden/golden.sh; rm -rf $$tmp
+
+.PHONY: golden-accept bench check-build fuzz validate
 .PHONY: check-long check-all check-full clean-tests

@@ -19,22 +19,33 @@
 /* The program and its libraries; a guess. */
 #define BYTES_BEFORE 5000000
 
-/* 'bytes' over 'qps' connections from 'connection' on. */
-static void
-spread(const struct net *net, uint32_t connection, int64_t qps, int64_t bytes,
-       int64_t bytes_by_qp[])
+/* Messages of a flow of 'bytes' that are cut at 'message_bytes' (0: not at all). */
+static int64_t
+n_messages(int64_t bytes, int64_t message_bytes)
 {
-    for (int64_t k = 0; k < qps; k++) {
-        uint32_t qp = net->connections[connection + k].qp[0];
+    return message_bytes ? (bytes + message_bytes - 1) / message_bytes : 1;
+}
 
-        bytes_by_qp[qp] += bytes / qps + (k < bytes % qps);
+/* A flow over 'qps' connections from its first on, in turn. */
+static void
+add_flow(const struct net *net, const struct flow_result *flow,
+         const struct work_common *common, struct work_plan by_qp[])
+{
+    int64_t n = n_messages(flow->bytes, common->message_bytes);
+    int64_t n_qps = n < common->qps ? n : common->qps;
+
+    for (int64_t k = 0; k < n_qps; k++) {
+        struct work_plan *plan = &by_qp[net->connections[flow->connection + k].qp[0]];
+
+        plan->bytes += flow->bytes / n_qps + (k < flow->bytes % n_qps);
+        plan->n_messages += n / n_qps + (k < n % n_qps);
     }
 }
 
-int64_t *
-forecast_payload(const struct run *run)
+struct work_plan *
+forecast_plan(const struct run *run)
 {
-    int64_t *bytes_by_qp = g_new0(int64_t, run->net->n_qps + 1);
+    struct work_plan *by_qp = g_new0(struct work_plan, run->net->n_qps + 1);
 
     for (guint w = 0; w < run->works->len; w++) {
         const struct work *work = g_ptr_array_index(run->works, w);
@@ -44,29 +55,32 @@ forecast_payload(const struct run *run)
             work->ops->flows ? work->ops->flows(work->state, &n) : NULL;
 
         if (work->ops->plan) {
-            work->ops->plan(work->state, bytes_by_qp);
+            work->ops->plan(work->state, by_qp);
         }
         for (uint32_t i = 0; i < n; i++) {
-            spread(run->net, flows[i].connection, params->common.qps, flows[i].bytes,
-                   bytes_by_qp);
+            add_flow(run->net, &flows[i], &params->common, by_qp);
         }
     }
-    return bytes_by_qp;
+    return by_qp;
 }
 
+/* Messages as if they were all of one size. */
 static void
-add_traffic(const struct net *net, uint32_t connection, unsigned side, int64_t bytes,
-            struct forecast *forecast)
+add_traffic(const struct net *net, uint32_t connection, unsigned side,
+            const struct work_plan *plan, struct forecast *forecast)
 {
     const struct nic_config *config = net_qp(net, connection, side)->nic->config;
-    int64_t packets = (bytes + config->mtu_bytes - 1) / config->mtu_bytes;
-    int64_t acks = (packets + config->ack_every - 1) / config->ack_every;
+    int64_t n = MAX(plan->n_messages, 1);
+    int64_t packets_each =
+        MAX((plan->bytes / n + config->mtu_bytes - 1) / config->mtu_bytes, 1);
+    int64_t acks_each = (packets_each + config->ack_every - 1) / config->ack_every;
     uint32_t ports[NET_MAX_HOPS];
 
-    forecast->payload_bytes += bytes;
-    forecast->data_packets += packets;
-    forecast->packet_hops += packets * net_find_path(net, connection, side, ports) +
-                             acks * net_find_path(net, connection, 1 - side, ports);
+    forecast->payload_bytes += plan->bytes;
+    forecast->data_packets += n * packets_each;
+    forecast->packet_hops +=
+        n * packets_each * net_find_path(net, connection, side, ports) +
+        n * acks_each * net_find_path(net, connection, 1 - side, ports);
 }
 
 /* What cables and buffers hold, in full frames. */
@@ -113,16 +127,16 @@ void
 forecast_make(const struct run *run, struct forecast *forecast)
 {
     const struct net *net = run->net;
-    g_autofree int64_t *bytes_by_qp = forecast_payload(run);
+    g_autofree struct work_plan *by_qp = forecast_plan(run);
     int64_t room = room_for_packets(net);
 
     *forecast = (struct forecast){0};
     for (uint32_t i = 0; i < net->n_connections; i++) {
         for (unsigned side = 0; side < 2; side++) {
-            int64_t bytes = bytes_by_qp[net->connections[i].qp[side]];
+            const struct work_plan *plan = &by_qp[net->connections[i].qp[side]];
 
-            if (bytes) {
-                add_traffic(net, i, side, bytes, forecast);
+            if (plan->bytes || plan->n_messages) {
+                add_traffic(net, i, side, plan, forecast);
             }
         }
     }

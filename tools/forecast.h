@@ -16,8 +16,8 @@ struct forecast {
     int64_t memory_bytes;  /* likewise, in all */
 };
 
-/* Payload of each QP by dense id, all workloads.  Owned by the caller (g_free). */
-int64_t *forecast_payload(const struct run *run);
+/* What each QP is going to send, by dense id, all workloads.  Owned by the caller (g_free). */
+struct work_plan *forecast_plan(const struct run *run);
 
 /* From run_start() on.  O(QPs x hops). */
 void forecast_make(const struct run *run, struct forecast *forecast);

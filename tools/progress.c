@@ -32,13 +32,13 @@ void
 progress_init(struct progress *progress, const struct run *run, bool quiet)
 {
     double now_s = progress_clock();
-    g_autofree int64_t *planned = forecast_payload(run);
+    g_autofree struct work_plan *planned = forecast_plan(run);
 
     *progress = (struct progress){
         .run = run, .quiet = quiet, .terminal = isatty(STDERR_FILENO), .begin_s = now_s};
     progress->next_s = now_s + (progress->terminal ? BAR_SECONDS : LINE_SECONDS);
     for (uint32_t i = 0; i < run->net->n_qps; i++) {
-        progress->planned_bytes += planned[i];
+        progress->planned_bytes += planned[i].bytes;
     }
 }
 

@@ -82,9 +82,9 @@ collective_calls(void *state, uint32_t *n)
 }
 
 static void
-collective_plan(const void *state, int64_t bytes_by_qp[])
+collective_plan(const void *state, struct work_plan by_qp[])
 {
-    player_plan(state, bytes_by_qp);
+    player_plan(state, by_qp);
 }
 
 static int64_t

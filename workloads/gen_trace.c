@@ -216,9 +216,9 @@ trace_calls(void *state, uint32_t *n)
 }
 
 static void
-trace_plan(const void *state, int64_t bytes_by_qp[])
+trace_plan(const void *state, struct work_plan by_qp[])
 {
-    player_plan(((const struct replay *)state)->player, bytes_by_qp);
+    player_plan(((const struct replay *)state)->player, by_qp);
 }
 
 static int64_t

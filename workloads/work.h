@@ -63,6 +63,12 @@ struct call_result {
     int64_t bus_num, bus_den; /* busbw = algbw x num / den */
 };
 
+/* What a queue pair is going to send. */
+struct work_plan {
+    int64_t bytes; /* payload of all its messages */
+    int64_t n_messages;
+};
+
 struct work_ops {
     const char *name, *source, *doc;
     void *(*new)(struct net *net, const struct work_params *params, GError **error);
@@ -76,9 +82,9 @@ struct work_ops {
     const struct flow_result *(*flows)(const void *state, uint32_t *n);
     const struct stream_result *(*streams)(void *state, uint32_t *n);
     const struct call_result *(*calls)(void *state, uint32_t *n);
-    /* Adds to 'bytes_by_qp' (by dense id) the data that each queue pair is going to send;
-     * NULL: it is that of its flows().  After the start. */
-    void (*plan)(const void *state, int64_t bytes_by_qp[]);
+    /* Adds to 'by_qp' (by dense id) what each queue pair is going to send; NULL: that of its
+     * flows().  After the start. */
+    void (*plan)(const void *state, struct work_plan by_qp[]);
     /* Bytes that pipes inside hosts have carried; NULL: there are none. */
     int64_t (*pipe_bytes)(const void *state);
     void (*free)(void *state);

@@ -4,7 +4,7 @@
 # results.sh - the folder of results: appears whole or not at all, is replaced only when
 # asked, repeats itself; verdicts and their status.
 
-n_tests=34
+n_tests=36
 . "$srcdir/tests/cli/lib.sh"
 
 scenario s.json
@@ -92,6 +92,13 @@ is "a reader that goes away does not cost the results" $?
 scenario bad.json '"seed": "x"'
 roce 2 run --out new/bad bad.json && [ ! -e new ] && no_leftovers
 is "bad input leaves no folder" $?
+
+roce 0 run --set 'output.series=["leaf0:0"]' --out one s.json && awk -F, 'NR > 1 && $2 != "leaf0:0" { exit 1 }' one/series.csv &&
+    [ "$(wc -l <one/series.csv)" -gt 1 ] && cmp -s first/ports.csv one/ports.csv
+is "output.series picks ports, and changes nothing else" $?
+roce 0 run --set 'output.series=["host1:0"]' --set 'output.sample=5us' --out qp s.json &&
+    awk -F, '$7 ~ /^0x0000/ && $5 > 0 && $5 <= 100 && $2 == "host1:0" && $4 == "" { n++ } END { exit n ? 0 : 1 }' qp/series.csv
+is "of a NIC's port also the rates of its queue pairs" $?
 
 # ---- verdicts ----
 

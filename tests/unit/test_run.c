@@ -259,13 +259,12 @@ assert_forecast(const char *text)
     forecast_make(one.run, &forecast);
     run_go(one.run, &watch);
     one.result = run_read(one.run);
-    /* Clear-to-send messages, CNPs and pauses are not forecast. */
-    assert_in_range(run_payload_bytes(one.run), forecast.payload_bytes,
-                    forecast.payload_bytes * 1002 / 1000);
-    assert_in_range(one.result->fabric.data_packets, forecast.data_packets,
-                    forecast.data_packets * 11 / 10);
-    assert_in_range(one.result->fabric.packet_hops, forecast.packet_hops,
-                    forecast.packet_hops * 13 / 10);
+    /* CNPs and pauses are not forecast; several ACKs may become one. */
+    assert_int_equal(run_payload_bytes(one.run), forecast.payload_bytes);
+    assert_in_range(one.result->fabric.data_packets, forecast.data_packets * 95 / 100,
+                    forecast.data_packets * 105 / 100);
+    assert_in_range(one.result->fabric.packet_hops, forecast.packet_hops * 9 / 10,
+                    forecast.packet_hops * 11 / 10);
     end(&one);
 }
 

@@ -92,10 +92,10 @@ test_samples_are_lines(void **state)
     g_autofree char *text = end(&bench, "series.csv", &interval_ps);
 
     /* 125 kB in 10 us are 100 Gb/s. */
-    assert_string_equal(text, "time_us,port,class,queue_bytes,rate_gbps,paused\n"
-                              "10,host0:0,3,0,100,0\n"
-                              "10,leaf0:0,3,4096,0.0008,1\n"
-                              "20,host0:0,3,0,0,0\n");
+    assert_string_equal(text, "time_us,port,class,queue_bytes,rate_gbps,paused,qp\n"
+                              "10,host0:0,3,0,100,0,\n"
+                              "10,leaf0:0,3,4096,0.0008,1,\n"
+                              "20,host0:0,3,0,0,0,\n");
     assert_int_equal(interval_ps, INTERVAL_PS);
 }
 
@@ -145,12 +145,12 @@ test_a_dropped_sample_s_bytes_go_to_the_next(void **state)
 
     /* Sample 3 goes to 4, which nobody took: port 0 was at rest.  One more shows the rest. */
     assert_int_equal(interval_ps, 2 * INTERVAL_PS);
-    assert_string_equal(text, "time_us,port,class,queue_bytes,rate_gbps,paused\n"
-                              "20,host0:0,3,8,12,0\n"
-                              "40,host0:0,3,0,16,0\n"
-                              "60,host0:0,3,0,0,0\n"
-                              "60,host1:0,3,0,32,0\n"
-                              "80,host1:0,3,0,0,0\n");
+    assert_string_equal(text, "time_us,port,class,queue_bytes,rate_gbps,paused,qp\n"
+                              "20,host0:0,3,8,12,0,\n"
+                              "40,host0:0,3,0,16,0,\n"
+                              "60,host0:0,3,0,0,0,\n"
+                              "60,host1:0,3,0,32,0,\n"
+                              "80,host1:0,3,0,0,0,\n");
 }
 
 /* Bytes of each port up to each time, as a list of lines says. */

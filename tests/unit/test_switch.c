@@ -149,6 +149,28 @@ no_cut_into_a_queue(void **state)
     rig_clear(&rig);
 }
 
+/* The same when what it stands behind has not even been forwarded: a frame of 1078 bytes,
+ * one of 90, and one of 4174 whose header is forwarded 6.64 ns before the port is free. */
+static void
+no_cut_behind_what_is_forwarded(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, 1);
+    rig.sw.cut_through = true;
+    rig_star(&rig, 4, 100 * GBPS, 0);
+    rig_build(&rig);
+    rig_flow(&rig, 0, 3, 1000, 0);
+    rig_flow(&rig, 1, 3, 12, 50000);
+    struct rig_flow *third = rig_flow(&rig, 2, 3, 4096, 90000);
+
+    rig_play(&rig);
+    assert_int_equal(third->received_ps,
+                     90000 + (4174 + 8) * 80 + 300000 + (4174 + 8) * 80);
+    rig_clear(&rig);
+}
+
 /* ---- pauses --------------------------------------------------------------------------- */
 
 /* K17 and K18: host0 sends to host1 over a switch whose way to host1 stands still.  Frames
@@ -487,6 +509,7 @@ main(void)
         cmocka_unit_test(k11_leaf_spine),
         cmocka_unit_test(cut_through_or_not),
         cmocka_unit_test(no_cut_into_a_queue),
+        cmocka_unit_test(no_cut_behind_what_is_forwarded),
         cmocka_unit_test(k18_idle),
         cmocka_unit_test(k18_worst_phase),
         cmocka_unit_test(stop_repeat_resume),

@@ -7,6 +7,7 @@
 
 #include "tools/report/gnuplot.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,13 +19,16 @@
 #define WIDTH 960
 #define HEIGHT 420
 
-GString *
-gnuplot_begin(const char *file, bool png)
+void
+gnuplot_begin(struct picture *picture, const char *file, bool png)
 {
     static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73",
                                           "#cc79a7", "#e69f00", "#56b4e9"};
     GString *script = g_string_new(NULL);
 
+    picture->file = g_strdup(file);
+    picture->temp = g_strdup_printf("%s.part", file);
+    picture->script = script;
     if (png) {
         g_string_append_printf(script,
                                "set terminal pngcairo size %d,%d font 'sans,11' "
@@ -37,7 +41,7 @@ gnuplot_begin(const char *file, bool png)
                                WIDTH, HEIGHT);
     }
     g_string_append(script, "set encoding utf8\nset output ");
-    gnuplot_text(script, file);
+    gnuplot_text(script, picture->temp);
     g_string_append(script,
                     "\nset border 3 lc rgb '#555555'\n"
                     "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
@@ -50,7 +54,6 @@ gnuplot_begin(const char *file, bool png)
         g_string_append_printf(script, "set linetype %u lc rgb '%s' lw 1.6\n", i + 1,
                                colours[i]);
     }
-    return script;
 }
 
 void
@@ -110,13 +113,14 @@ run_file(const char *path, GError **error)
     return TRUE;
 }
 
-gboolean
-gnuplot_end(GString *script, GError **error)
+/* Runs 'text' from a file of its own. */
+static gboolean
+run_text(const char *text, GError **error)
 {
     g_autofree char *path = NULL;
-    g_autofree char *text = g_string_free(script, FALSE);
     g_autoptr(GError) bad = NULL;
     int fd = g_file_open_tmp("rocesim-XXXXXX.gp", &path, &bad);
+    gboolean drawn;
 
     if (fd >= 0) {
         close(fd);
@@ -125,8 +129,26 @@ gnuplot_end(GString *script, GError **error)
         g_set_error(error, PLOT_ERROR, PLOT_ERROR_WRITE, "%s", bad->message);
         return FALSE;
     }
-    gboolean drawn = run_file(path, error);
-
+    drawn = run_file(path, error);
     g_unlink(path);
+    return drawn;
+}
+
+gboolean
+gnuplot_end(struct picture *picture, GError **error)
+{
+    gboolean drawn = run_text(picture->script->str, error);
+
+    if (drawn && g_rename(picture->temp, picture->file) != 0) {
+        g_set_error(error, PLOT_ERROR, PLOT_ERROR_WRITE, "%s: cannot be written: %s",
+                    picture->file, g_strerror(errno));
+        drawn = FALSE;
+    }
+    if (!drawn) {
+        g_unlink(picture->temp);
+    }
+    g_free(picture->file);
+    g_free(picture->temp);
+    g_string_free(picture->script, TRUE);
     return drawn;
 }

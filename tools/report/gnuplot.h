@@ -8,8 +8,14 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Begins a script that draws into 'file': terminal, size, colours, grid. */
-GString *gnuplot_begin(const char *file, bool png);
+/* A picture in the making. */
+struct picture {
+    char *file, *temp; /* owned: where it will be, where it is drawn */
+    GString *script;   /* owned */
+};
+
+/* Begins one that will be 'file': terminal, size, colours, grid. */
+void gnuplot_begin(struct picture *picture, const char *file, bool png);
 
 /* Appends 'text' between double quotes, what gnuplot would read in it taken as it is. */
 void gnuplot_text(GString *script, const char *text);
@@ -17,7 +23,8 @@ void gnuplot_text(GString *script, const char *text);
 /* Appends 'value' as gnuplot reads it, whatever the locale. */
 void gnuplot_number(GString *script, double value);
 
-/* Runs 'script' (steals it).  FALSE: gnuplot is missing, or what it has said. */
-gboolean gnuplot_end(GString *script, GError **error);
+/* Draws 'picture' and frees what it owns.  The file appears whole or not at all.  FALSE:
+ * gnuplot is missing, or what it has said. */
+gboolean gnuplot_end(struct picture *picture, GError **error);
 
 #endif

@@ -193,12 +193,13 @@ put_data(GString *script, const char *name, const double y[], guint n, double pa
 }
 
 static GString *
-begin_picture(const struct plot *plot, const char *name)
+begin_picture(const struct plot *plot, const char *name, struct picture *picture)
 {
     g_autofree char *file =
         g_strdup_printf("%s/plots/%s.%s", plot->dir, name, plot->png ? "png" : "svg");
 
-    return gnuplot_begin(file, plot->png);
+    gnuplot_begin(picture, file, plot->png);
+    return picture->script;
 }
 
 static gboolean
@@ -227,7 +228,22 @@ longest_queue(const struct curves *curves)
     return longest;
 }
 
-/* A level across the picture with its name in the key. */
+/* Top of the axis: a threshold far above the queue would leave nothing of it to see. */
+static double
+queue_axis(double most_bytes, const struct ecn *ecn)
+{
+    double top = most_bytes;
+
+    if (ecn && (double)ecn->kmin_bytes < 4 * most_bytes) {
+        top = MAX(top, (double)ecn->kmin_bytes);
+    }
+    if (ecn && (double)ecn->kmax_bytes < 4 * most_bytes) {
+        top = MAX(top, (double)ecn->kmax_bytes);
+    }
+    return 1.08 * top;
+}
+
+/* A level across the picture with its name in the key; above the axis in the key alone. */
 static void
 put_level(GString *script, const char *name, double value, const struct scale *size,
           unsigned type, const char *dash)
@@ -259,18 +275,22 @@ draw_queue(struct plot *plot, GError **error)
     guint n = curves_parts(plot->curves, &each);
     g_autofree double *queue = g_new0(double, n + 1);
     struct scale time = time_scale(plot->curves->last_us);
-    struct scale size =
-        size_scale(MAX(curve->most_bytes, marks ? (double)port->ecn.kmax_bytes : 0));
-    GString *script = begin_picture(plot, "queue");
+    double top_bytes = queue_axis(curve->most_bytes, marks ? &port->ecn : NULL);
+    struct scale size = size_scale(top_bytes);
+    struct picture picture;
+    GString *script = begin_picture(plot, "queue", &picture);
+    g_autofree char *label = each > 1
+                                 ? g_strdup_printf("queue, largest of %u samples", each)
+                                 : g_strdup("queue");
     g_autofree char *what =
         g_strdup_printf("longest queue, at %s, class %u", curve->port, curve->cls);
 
     curve_fill(plot->curves, curve, queue, NULL);
     set_title(plot, script, what);
     set_label(script, 'x', "simulated time", time.unit);
-    set_label(script, 'y', each > 1 ? "largest of some samples" : "queue", size.unit);
+    set_label(script, 'y', label, size.unit);
     set_range(script, 'x', 0, plot->curves->last_us / time.per);
-    set_range(script, 'y', 0, 0);
+    set_range(script, 'y', 0, top_bytes / size.per);
     put_data(script, "queue", queue, n, each * plot->curves->interval_us / time.per,
              size.per);
     g_string_append(script, "plot $queue using 1:2 with filledcurves y1=0 lt 1 "
@@ -282,7 +302,7 @@ draw_queue(struct plot *plot, GError **error)
     }
     g_string_append_c(script, '\n');
     plot->n_drawn++;
-    return gnuplot_end(script, error);
+    return gnuplot_end(&picture, error);
 }
 
 /* ---- utilisation ---------------------------------------------------------------------- */
@@ -368,7 +388,8 @@ draw_utilisation(struct plot *plot, GError **error)
     if (n_ports == 0) {
         return skip(plot, "links", "no sample found anything sent");
     }
-    GString *script = begin_picture(plot, "utilisation");
+    struct picture picture;
+    GString *script = begin_picture(plot, "utilisation", &picture);
     bool in_percent = plot->net != NULL;
     double part = each * plot->curves->interval_us / time.per;
 
@@ -389,7 +410,7 @@ draw_utilisation(struct plot *plot, GError **error)
     }
     g_string_append_c(script, '\n');
     plot->n_drawn++;
-    return gnuplot_end(script, error);
+    return gnuplot_end(&picture, error);
 }
 
 /* ---- bandwidth of collectives --------------------------------------------------------- */
@@ -424,7 +445,8 @@ draw_busbw(struct plot *plot, GError **error)
         g_string_free(data, TRUE);
         return skip(plot, "collectives", n ? "none has ended" : "the run has none");
     }
-    GString *script = begin_picture(plot, "busbw");
+    struct picture picture;
+    GString *script = begin_picture(plot, "busbw", &picture);
 
     set_title(plot, script, "bus bandwidth of collectives, in order of their call");
     g_string_append(script, "set xlabel 'call' textcolor rgb '#333333'\n");
@@ -443,7 +465,7 @@ draw_busbw(struct plot *plot, GError **error)
                                   "ps 0.4\n");
     g_string_free(data, TRUE);
     plot->n_drawn++;
-    return gnuplot_end(script, error);
+    return gnuplot_end(&picture, error);
 }
 
 /* ---- all of them ---------------------------------------------------------------------- */

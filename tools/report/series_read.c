@@ -13,7 +13,7 @@
 
 #include "tools/report/plot.h"
 
-enum { N_COLUMNS = 6 };
+enum { N_COLUMNS = 7 };
 
 static void
 free_curve(gpointer data)
@@ -65,6 +65,9 @@ take_line(struct curves *curves, GHashTable *by_name, char *line)
     }
     if (n != N_COLUMNS || at) {
         return FALSE;
+    }
+    if (*fields[6]) {
+        return TRUE; /* of a queue pair */
     }
     struct curve *curve = curve_of(curves, by_name, fields[1], fields[2]);
     struct curve_sample sample = {.time_us = g_ascii_strtod(fields[0], NULL),

@@ -60,6 +60,9 @@ thinner_clear(struct thinner *thin)
 static int
 compare_place(const struct probe_record *a, const struct probe_record *b)
 {
+    if (a->kind != b->kind) {
+        return a->kind < b->kind ? -1 : 1;
+    }
     if (a->object != b->object) {
         return a->object < b->object ? -1 : 1;
     }
@@ -69,7 +72,8 @@ compare_place(const struct probe_record *a, const struct probe_record *b)
 static bool
 is_at_rest(const struct probe_record *record)
 {
-    return record->a == 0 && record->b == 0 && record->c == 0;
+    return record->kind == PROBE_QUEUE && record->a == 0 && record->b == 0 &&
+           record->c == 0;
 }
 
 /* A sample that is kept: handed on with the bytes that were pending.  Where the port is at
@@ -122,7 +126,7 @@ join(struct thinner *thin, const GArray *step, int64_t time_ps, bool keep,
         }
         if (keep) {
             keep_sample(thin, next, &record, more_bytes, time_ps, emit, ctx);
-        } else {
+        } else if (record.kind == PROBE_QUEUE) {
             record.b += more_bytes;
             g_array_append_val(next, record);
         }
@@ -307,11 +311,34 @@ on_record(void *ctx, const struct probe_record *record)
                   record->time_ps - record->a, (uint32_t)record->b);
         break;
     case PROBE_QUEUE:
+    case PROBE_RATE:
         on_sample(series, record);
         break;
-    case PROBE_RATE: /* nobody asks for them yet */
-        break;
     }
+}
+
+/* A queue pair: its port, its rate, its number. */
+static void
+put_rate(const struct series *series, GString *line, const struct probe_record *record)
+{
+    const struct qp *qp = &series->net->qps[record->object];
+
+    put_port(series->net, line, qp->nic->port->id);
+    g_string_append_printf(line, ",%u,,", record->cls);
+    text_quotient(line, record->a, 1000000000, 6);
+    g_string_append_printf(line, ",,0x%06x\n", qp->qpn);
+}
+
+static void
+put_queue(const struct series *series, GString *line, const struct probe_record *record)
+{
+    put_port(series->net, line, record->object);
+    g_string_append_printf(line, ",%u,", record->cls);
+    text_int(line, record->a);
+    g_string_append_c(line, ',');
+    /* A bit a picosecond is 1000 Gb/s. */
+    text_quotient(line, (__int128)record->b * 8000, series->thin.interval_ps, 6);
+    g_string_append(line, record->c ? ",1,\n" : ",0,\n");
 }
 
 static void
@@ -320,13 +347,11 @@ put_sample(const struct series *series, GString *line, const struct probe_record
     g_string_truncate(line, 0);
     text_us(line, record->time_ps);
     g_string_append_c(line, ',');
-    put_port(series->net, line, record->object);
-    g_string_append_printf(line, ",%u,", record->cls);
-    text_int(line, record->a);
-    g_string_append_c(line, ',');
-    /* A bit a picosecond is 1000 Gb/s. */
-    text_quotient(line, (__int128)record->b * 8000, series->thin.interval_ps, 6);
-    g_string_append(line, record->c ? ",1\n" : ",0\n");
+    if (record->kind == PROBE_RATE) {
+        put_rate(series, line, record);
+    } else {
+        put_queue(series, line, record);
+    }
 }
 
 /* series.csv from the spool. */
@@ -341,7 +366,7 @@ write_samples(struct series *series, GError **error)
     if (!out) {
         return FALSE;
     }
-    fputs("time_us,port,class,queue_bytes,rate_gbps,paused\n", out);
+    fputs("time_us,port,class,queue_bytes,rate_gbps,paused,qp\n", out);
     while (in && read_record(in, &record)) {
         put_sample(series, series->line, &record);
         fwrite(series->line->str, 1, series->line->len, out);

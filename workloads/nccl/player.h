@@ -78,9 +78,10 @@ void player_unfinished(const struct player *player, GPtrArray *lines, uint32_t m
 const struct stream_result *player_streams(struct player *player, uint32_t *n);
 const struct call_result *player_calls(struct player *player, uint32_t *n);
 
-/* Adds to 'bytes_by_qp' (by dense id) the data that each queue pair is going to send in all
- * rounds; over several queue pairs of a connection in equal parts.  After the start. */
-void player_plan(const struct player *player, int64_t bytes_by_qp[]);
+/* Adds to 'by_qp' (by dense id) what each queue pair is going to send in all rounds, data
+ * and clear-to-send; over several queue pairs of a connection in equal parts.  After the
+ * start. */
+void player_plan(const struct player *player, struct work_plan by_qp[]);
 
 /* Bytes that all pipes between GPUs have carried.  After the run. */
 int64_t player_pipe_bytes(const struct player *player);

@@ -44,30 +44,48 @@ kinds_of(const struct player *player, const struct player_comm *comm)
     return kinds;
 }
 
+/* Adds the share of queue pair 'q' of 'n_qps' in 'bytes' and 'n_messages'. */
+static void
+add_share(struct work_plan *plan, int64_t q, int64_t n_qps, int64_t bytes,
+          int64_t n_messages)
+{
+    plan->bytes += bytes / n_qps + (q < bytes % n_qps);
+    plan->n_messages += n_messages / n_qps + (q < n_messages % n_qps);
+}
+
 /* Adds what the ranks of 'channel' send to other hosts in 'n' calls of 'plan'. */
 static void
 add_channel(const struct player *player, const struct player_comm *comm,
             const struct ring_plan *plan, uint32_t channel, int64_t n,
-            int64_t bytes_by_qp[])
+            struct work_plan by_qp[])
 {
     const uint32_t *order = comm->rings + (size_t)channel * comm->n_ranks;
     int64_t n_qps = player->params->common.qps;
+    int64_t n_messages = n * ring_plan_n_messages(plan);
 
     for (uint32_t pos = 0; pos < comm->n_ranks; pos++) {
         uint32_t pair = comm->streams_of[ring_conn(comm->ring, order[pos], channel)];
         int64_t bytes = n * ring_plan_sent_bytes(plan, pos);
 
         for (int64_t q = 0; q < n_qps && pair != PLAYER_NONE; q++) {
-            const struct player_stream *stream = &comm->streams[(pair + q) * 2];
+            const struct player_stream *data = &comm->streams[(pair + q) * 2];
+            const struct player_stream *clear = data + 1;
 
-            bytes_by_qp[stream->qp->id] += bytes / n_qps + (q < bytes % n_qps);
+            add_share(&by_qp[data->qp->id], q, n_qps, bytes,
+                      player->splits_data ? n_messages * n_qps : n_messages);
+            /* By the first queue pair, one for each message. */
+            if (q == 0) {
+                by_qp[clear->qp->id].bytes +=
+                    n_messages * nccl_version_cts_bytes(player->params->nccl->version);
+                by_qp[clear->qp->id].n_messages += n_messages;
+            }
         }
     }
 }
 
 static void
 add_comm(const struct player *player, const struct player_comm *comm,
-         int64_t bytes_by_qp[])
+         struct work_plan by_qp[])
 {
     g_autoptr(GArray) kinds = kinds_of(player, comm);
 
@@ -81,18 +99,17 @@ add_comm(const struct player *player, const struct player_comm *comm,
 
             ring_plan_init(&plan, &call->split, channel, comm->n_ranks, call->elem_bytes,
                            player->params->nccl->buffer_bytes);
-            add_channel(player, comm, &plan, channel, kind->n * player->n_rounds,
-                        bytes_by_qp);
+            add_channel(player, comm, &plan, channel, kind->n * player->n_rounds, by_qp);
         }
     }
 }
 
 void
-player_plan(const struct player *player, int64_t bytes_by_qp[])
+player_plan(const struct player *player, struct work_plan by_qp[])
 {
     for (uint32_t c = 0; c < player->n_comms; c++) {
         if (player->comms[c]->n_ops && player->comms[c]->n_ranks > 1) {
-            add_comm(player, player->comms[c], bytes_by_qp);
+            add_comm(player, player->comms[c], by_qp);
         }
     }
 }
