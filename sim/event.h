@@ -15,7 +15,7 @@
 
 #include "sim/units.h"
 
-#define EVENT_BUCKETS 256u
+#define EVENT_BUCKETS 128u
 
 /* What happens first at one instant. */
 enum event_phase {
@@ -63,7 +63,11 @@ event_is_background(uint64_t key)
 static inline bool
 event_before(const struct event *a, const struct event *b)
 {
-    return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->key < b->key);
+    /* One wide comparison, without a branch: times are >= 0. */
+    unsigned __int128 x = (unsigned __int128)(uint64_t)a->time_ps << 64 | a->key;
+    unsigned __int128 y = (unsigned __int128)(uint64_t)b->time_ps << 64 | b->key;
+
+    return x < y;
 }
 
 struct event_bucket {
@@ -72,11 +76,13 @@ struct event_bucket {
 };
 
 struct event_queue {
-    int64_t current;              /* number of the current bucket: time >> shift */
-    uint32_t shift;               /* log2 of the bucket width in ps */
-    uint32_t pos;                 /* events of the current bucket already taken */
-    uint32_t n;                   /* events held */
-    uint32_t n_drained, n_opened; /* since the last look at the width */
+    int64_t current; /* number of the current bucket: time >> shift */
+    uint32_t shift;  /* log2 of the bucket width in ps */
+    uint32_t pos;    /* events of the current bucket already taken */
+    uint32_t n;      /* events held */
+    uint32_t n_drained, n_opened,
+        n_far; /* since the last look at the width: events taken,
+                                            buckets opened, events put on the heap */
     uint64_t occupied[EVENT_BUCKETS / 64];
     struct event_bucket ring[EVENT_BUCKETS];
     struct event_bucket far; /* heap, 4 children a node: events past the ring */
