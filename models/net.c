@@ -166,7 +166,7 @@ in_flight(const struct net *net)
         const struct lp_channel *channel = net->sim->channels[i];
 
         /* By pointer they are still out of the sender's pool. */
-        n += channel->by_value ? channel->box[0].n + channel->box[1].n : 0;
+        n += channel->box[0].by_value ? lp_channel_held(channel) : 0;
     }
     for (uint32_t i = 0; i < net->n_lps; i++) {
         n -= net->lps[i].n_pauses_out;
@@ -311,12 +311,11 @@ count_arrivals(const struct net *net, int64_t on_link[])
     for (uint32_t i = 0; i < net->sim->n_channels; i++) {
         const struct lp_channel *channel = net->sim->channels[i];
 
-        for (unsigned b = 0; b < 2; b++) {
-            for (uint32_t k = 0; k < channel->box[b].n; k++) {
-                count_arrival(channel->by_value ? &channel->box[b].parcels[k].event
-                                                : &channel->box[b].events[k],
-                              on_link);
-            }
+        const struct lp_mailbox *box = &channel->box[channel->from->window & 1];
+
+        for (uint32_t k = 0; k < lp_channel_held(channel); k++) {
+            count_arrival(box->by_value ? &box->parcels[k].event : &box->events[k],
+                          on_link);
         }
     }
 }

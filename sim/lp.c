@@ -11,9 +11,9 @@
 #include <string.h>
 
 void
-lp_mailbox_grow__(struct lp_channel *channel, struct lp_mailbox *box)
+lp_mailbox_grow__(struct lp_mailbox *box)
 {
-    size_t size = channel->by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
+    size_t size = box->by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
 
     box->cap = box->cap ? box->cap * 2 : 32;
     box->events = realloc(box->events, box->cap * size);
@@ -32,33 +32,35 @@ lp_past__(const struct lp *lp, int64_t time_ps)
 }
 
 static void
-take_box(struct lp *lp, const struct lp_channel *channel, struct lp_mailbox *box)
+take_box(struct lp *lp, const struct lp_mailbox *box)
 {
-    if (!channel->by_value) {
+    if (!box->by_value) {
         for (uint32_t i = 0; i < box->n; i++) {
             event_queue_push(&lp->queue, box->events[i]);
         }
-    } else {
-        for (uint32_t i = 0; i < box->n; i++) {
-            struct event event = box->parcels[i].event;
-
-            event.obj = pool_get(lp->pool);
-            memcpy(event.obj, box->parcels[i].body, POOL_ITEM_BYTES);
-            event_queue_push(&lp->queue, event);
-        }
+        return;
     }
-    box->n = 0;
+    for (uint32_t i = 0; i < box->n; i++) {
+        struct event event = box->parcels[i].event;
+
+        event.obj = pool_get(lp->pool);
+        memcpy(event.obj, box->parcels[i].body, POOL_ITEM_BYTES);
+        event_queue_push(&lp->queue, event);
+    }
 }
 
 void
-lp_take_mail(struct lp *lp)
+lp_begin_window(struct lp *lp, uint32_t window)
 {
-    for (uint32_t i = 0; i < lp->n_in; i++) {
-        struct lp_channel *channel = lp->in[i];
-        struct lp_mailbox *box = &channel->box[lp->parity ^ 1];
+    uint32_t last = lp->window;
 
-        if (box->n) {
-            take_box(lp, channel, box);
+    lp->window = window;
+    lp->sent_min_ps = TIME_NEVER_PS;
+    for (uint32_t i = 0; i < lp->n_in; i++) {
+        const struct lp_mailbox *box = &lp->in[i]->box[last & 1];
+
+        if (box->window == last && box->n) {
+            take_box(lp, box);
         }
     }
 }

@@ -24,29 +24,33 @@ struct lp_parcel {
     unsigned char body[POOL_ITEM_BYTES];
 };
 
+/* Holds what was sent in window number 'window' and nothing else: the sender empties it when
+ * it first writes in a later one, so the reader never writes to it. */
 struct lp_mailbox {
-    union {
+    _Alignas(64) union {
         struct event *events;      /* inside a thread */
         struct lp_parcel *parcels; /* between threads */
     };                             /* owned */
     uint32_t n, cap;
+    uint32_t window;
+    bool by_value; /* the ends run in different threads */
 };
 
 struct lp_channel {
-    struct lp *from, *to; /* borrowed */
-    bool by_value;        /* the ends run in different threads */
     struct lp_mailbox box[2];
+    struct lp *from, *to; /* borrowed */
 };
 
 struct lp {
-    struct pool *pool;   /* borrowed: the thread's */
-    int64_t now_ps;      /* time of the event at work */
-    int64_t sent_min_ps; /* least time sent in this window */
-    int64_t n_done;      /* events done */
+    _Alignas(64) struct pool *pool; /* borrowed: the thread's */
+    int64_t now_ps;                 /* time of the event at work */
+    int64_t sent_min_ps;            /* least time sent in this window */
+    int64_t n_done;                 /* events done */
     /* Of the background; made here, perhaps done elsewhere: only the sums over all
      * processes mean something. */
     int64_t n_background_made, n_background_done;
-    uint32_t parity; /* which mailbox of each channel is being written */
+    uint32_t
+        window; /* number of the last one begun, from 1; its parity is the mailbox written */
     uint32_t id;
     void *user;             /* borrowed: the model's block of this process */
     struct sim *sim;        /* borrowed */
@@ -58,7 +62,7 @@ struct lp {
 };
 
 /* Private: the slow halves. */
-void lp_mailbox_grow__(struct lp_channel *channel, struct lp_mailbox *box);
+void lp_mailbox_grow__(struct lp_mailbox *box);
 void lp_past__(const struct lp *lp, int64_t time_ps);
 
 /* Schedules an event of this process.  Its key must be greater than that of the event at
@@ -85,12 +89,17 @@ lp_send(struct lp *lp, struct lp_channel *channel, int64_t time_ps, uint64_t key
         lp_at(lp, time_ps, key, item);
         return;
     }
-    struct lp_mailbox *box = &channel->box[lp->parity];
+    struct lp_mailbox *box = &channel->box[lp->window & 1];
+
+    if (box->window != lp->window) {
+        box->window = lp->window;
+        box->n = 0;
+    }
 
     if (unlikely(box->n == box->cap)) {
-        lp_mailbox_grow__(channel, box);
+        lp_mailbox_grow__(box);
     }
-    if (channel->by_value) {
+    if (box->by_value) {
         struct lp_parcel *parcel = &box->parcels[box->n++];
 
         parcel->event = (struct event){time_ps, key, NULL};
@@ -105,7 +114,16 @@ lp_send(struct lp *lp, struct lp_channel *channel, int64_t time_ps, uint64_t key
     }
 }
 
-/* Moves last window's mail into the queue. */
-void lp_take_mail(struct lp *lp);
+/* Messages sent in the last window begun and not yet taken; only between windows. */
+static inline uint32_t
+lp_channel_held(const struct lp_channel *channel)
+{
+    const struct lp_mailbox *box = &channel->box[channel->from->window & 1];
+
+    return box->window == channel->from->window ? box->n : 0;
+}
+
+/* Begins window number 'window': moves the mail of the one before into the queue. */
+void lp_begin_window(struct lp *lp, uint32_t window);
 
 #endif

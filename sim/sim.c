@@ -46,6 +46,19 @@ alloc_zero(size_t n, size_t size)
     return p;
 }
 
+/* The same on cache lines; 'size' is a multiple of them. */
+static void *
+alloc_lines(size_t n, size_t size)
+{
+    void *p = aligned_alloc(64, n * size);
+
+    if (!p) {
+        fputs("rocesim: out of memory\n", stderr);
+        abort();
+    }
+    return memset(p, 0, n * size);
+}
+
 struct sim *
 sim_new(uint64_t seed, uint32_t n_lps, const struct sim_ops *ops, void *user)
 {
@@ -57,7 +70,7 @@ sim_new(uint64_t seed, uint32_t n_lps, const struct sim_ops *ops, void *user)
                         .n_lps = n_lps,
                         .lookahead_ps = TIME_NEVER_PS / 2,
                         .stop_ps = TIME_NEVER_PS};
-    sim->lps = alloc_zero(n_lps, sizeof *sim->lps);
+    sim->lps = alloc_lines(n_lps, sizeof *sim->lps);
     for (uint32_t i = 0; i < n_lps; i++) {
         sim->lps[i].id = i;
         sim->lps[i].sim = sim;
@@ -136,7 +149,7 @@ sim_connect(struct sim *sim, uint32_t from, uint32_t to, int64_t lookahead_ps)
     if (sim_channel_find(sim, from, to)) {
         return;
     }
-    channel = alloc_zero(1, sizeof *channel);
+    channel = alloc_lines(1, sizeof *channel);
     channel->from = &sim->lps[from];
     channel->to = end;
     sim->channels = grow(sim->channels, sim->n_channels, sizeof(void *));
@@ -197,7 +210,8 @@ sim_start(struct sim *sim, uint32_t n_threads)
     for (uint32_t i = 0; i < sim->n_channels; i++) {
         struct lp_channel *channel = sim->channels[i];
 
-        channel->by_value = channel->from->worker != channel->to->worker;
+        channel->box[0].by_value = channel->from->worker != channel->to->worker;
+        channel->box[1].by_value = channel->box[0].by_value;
     }
 }
 
@@ -223,7 +237,7 @@ lp_run(struct lp *lp, int64_t until_ps, const struct sim_ops *ops)
 
 /* Least time that 'worker' holds or has sent. */
 static int64_t
-run_window(struct sim *sim, const struct sim_worker *worker, uint32_t parity,
+run_window(struct sim *sim, const struct sim_worker *worker, uint32_t window,
            int64_t until_ps)
 {
     int64_t least = TIME_NEVER_PS;
@@ -231,9 +245,7 @@ run_window(struct sim *sim, const struct sim_worker *worker, uint32_t parity,
     for (uint32_t i = 0; i < worker->n_lps; i++) {
         struct lp *lp = &sim->lps[worker->lps[i]];
 
-        lp->parity = parity;
-        lp->sent_min_ps = TIME_NEVER_PS;
-        lp_take_mail(lp);
+        lp_begin_window(lp, window);
         lp_run(lp, until_ps, sim->ops);
         int64_t next_ps = event_queue_next_ps(&lp->queue);
 
@@ -278,18 +290,18 @@ static void
 worker_loop(struct run *run, uint32_t id)
 {
     struct sim *sim = run->sim;
-    uint32_t parity = 0;
+    uint32_t window = 1;
     int64_t until_ps = 0;             /* a window that is empty only publishes */
     int64_t last_ps = 0;              /* the last epoch */
     int64_t epoch_ps = TIME_NEVER_PS; /* the next one, once chosen */
 
-    for (;; parity ^= 1) {
-        int64_t mine = run_window(sim, &sim->workers[id], parity, until_ps);
+    for (;; window++) {
+        int64_t mine = run_window(sim, &sim->workers[id], window, until_ps);
 
-        atomic_store_explicit(&run->published[id].next_ps[parity], mine,
+        atomic_store_explicit(&run->published[id].next_ps[window & 1], mine,
                               memory_order_release);
         barrier_wait(&run->barrier);
-        int64_t next_ps = least_published(run, parity);
+        int64_t next_ps = least_published(run, window & 1);
 
         if (epoch_ps != TIME_NEVER_PS && next_ps >= epoch_ps) {
             if (id == 0) {
@@ -366,7 +378,7 @@ sim_n_foreground(const struct sim *sim)
         n += (int64_t)lp->queue.n - lp->n_background_made + lp->n_background_done;
     }
     for (uint32_t i = 0; i < sim->n_channels; i++) {
-        n += sim->channels[i]->box[0].n + sim->channels[i]->box[1].n;
+        n += lp_channel_held(sim->channels[i]);
     }
     return n;
 }
@@ -385,7 +397,8 @@ sim_n_events(const struct sim *sim)
 static int64_t
 mailbox_bytes(const struct lp_channel *channel)
 {
-    size_t size = channel->by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
+    size_t size =
+        channel->box[0].by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
 
     return (int64_t)((channel->box[0].cap + channel->box[1].cap) * size);
 }
