@@ -17,14 +17,16 @@ libmodels_a_SOURCES = \
 	models/ideal.h \
 	models/net.c \
 	models/net.h \
+	models/net_add.c \
 	models/net_build.c \
 	models/net_lp.h \
+	models/net_params.c \
+	models/net_params.h \
+	models/net_start.c \
 	models/nic/nic.c \
 	models/nic/nic.h \
 	models/nic/qp.c \
 	models/nic/qp.h \
-	models/net_params.c \
-	models/net_params.h \
 	models/packet.h \
 	models/port.c \
 	models/port.h \

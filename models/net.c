@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * net.c - a network at work: events to objects, epochs, how a run ends, the laws.
- * Set-up is net_build.c's.
+ * Set-up is that of net_add.c, net_build.c and net_start.c.
  */
 #include <config.h>
 

@@ -9,30 +9,18 @@
 
 #include "models/port.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/net_lp.h"
+#include "sim/mem.h"
 #include "sim/rng.h"
-
-static void *
-alloc_zero(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-
-    if (!p) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
-    return p;
-}
 
 void
 port_init(struct port *port)
 {
     port->arrive_bytes = UINT16_MAX;
-    port->stats = alloc_zero(N_CLASSES, sizeof *port->stats);
+    port->stats = mem_zero(N_CLASSES, sizeof *port->stats);
     /* Before time 0: a port has been idle. */
     port->busy_until_ps = 0;
     port->commit_start_ps = 0;
@@ -63,7 +51,7 @@ static struct port_loss *
 loss_of(struct port *port)
 {
     if (!port->loss) {
-        port->loss = alloc_zero(1, sizeof *port->loss);
+        port->loss = mem_zero(1, sizeof *port->loss);
     }
     return port->loss;
 }
@@ -83,7 +71,7 @@ as_threshold(double probability)
 static uint64_t *
 thresholds_by_size(double frame_rate, double bit_rate)
 {
-    uint64_t *by_size = alloc_zero(FRAME_MAX_BYTES + 1, sizeof *by_size);
+    uint64_t *by_size = mem_zero(FRAME_MAX_BYTES + 1, sizeof *by_size);
     double survive = 1 - frame_rate;
     double byte = 1;
 
@@ -127,7 +115,7 @@ port_set_drops(struct port *port, const uint64_t drop[], uint32_t n_drop)
     struct port_loss *loss = loss_of(port);
 
     free(loss->drop_list);
-    loss->drop_list = alloc_zero(n_drop, sizeof *drop);
+    loss->drop_list = mem_zero(n_drop, sizeof *drop);
     memcpy(loss->drop_list, drop, n_drop * sizeof *drop);
     loss->n_drop = n_drop;
     loss->next_drop = 0;
@@ -223,7 +211,7 @@ port_queue_sample(struct port *port, unsigned cls, int64_t bytes)
     struct port_stats *stats = &port->stats[cls];
 
     if (!stats->queue_hist) {
-        stats->queue_hist = alloc_zero(1, sizeof *stats->queue_hist);
+        stats->queue_hist = mem_zero(1, sizeof *stats->queue_hist);
     }
     hist_add(stats->queue_hist, bytes, 1);
 }

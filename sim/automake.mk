@@ -10,6 +10,8 @@ libsim_a_SOURCES = \
 	sim/hist.h \
 	sim/lp.c \
 	sim/lp.h \
+	sim/mem.c \
+	sim/mem.h \
 	sim/param.c \
 	sim/param.h \
 	sim/partition.c \

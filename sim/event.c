@@ -12,9 +12,10 @@
 
 #include "sim/event.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sim/mem.h"
 
 #define SHIFT_FIRST 16 /* 66 ns: some events of a busy rack at 100 Gb/s */
 #define SHIFT_MIN 8
@@ -57,12 +58,7 @@ event_queue_bytes(const struct event_queue *queue)
 void
 event_bucket_grow__(struct event_bucket *bucket)
 {
-    bucket->cap = bucket->cap ? bucket->cap * 2 : 8;
-    bucket->events = realloc(bucket->events, bucket->cap * sizeof *bucket->events);
-    if (!bucket->events) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
+    bucket->events = mem_double(bucket->events, &bucket->cap, 8, sizeof *bucket->events);
 }
 
 static void
@@ -228,12 +224,8 @@ static void
 set_shift(struct event_queue *queue, uint32_t shift, int64_t now_ps)
 {
     uint32_t n = 0;
-    struct event *all = malloc((queue->n + 1) * sizeof *all);
+    struct event *all = mem_resize(NULL, queue->n + 1, sizeof *all);
 
-    if (!all) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
         struct event_bucket *bucket = &queue->ring[i];
         uint32_t from = i == slot_of(queue->current) ? queue->pos : 0;

@@ -10,17 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/mem.h"
+
 void
 lp_mailbox_grow__(struct lp_mailbox *box)
 {
     size_t size = box->by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
 
-    box->cap = box->cap ? box->cap * 2 : 32;
-    box->events = realloc(box->events, box->cap * size);
-    if (!box->events) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
+    box->events = mem_double(box->events, &box->cap, 32, size);
 }
 
 void

@@ -15,9 +15,10 @@
 
 #include "sim/partition.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sim/mem.h"
 
 #define EVENT_BASE_NS 25.0  /* fitted: 30 ns with 80 KiB a process, 1 us windows */
 #define EVENT_GROWTH_NS 5.0 /* guess, between the 30 and the 40 ns */
@@ -27,18 +28,6 @@
 #define CHANNEL_NS 31.0    /* fitted */
 #define BARRIER_NS 2500.0  /* fitted for two threads; guess: grows as log2 of threads */
 #define EFFICIENCY 0.85    /* fitted: 0.77 to 0.94 with two threads */
-
-static void *
-alloc(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-
-    if (!p) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
-    return p;
-}
 
 struct graph {
     const struct partition_node *nodes;
@@ -58,8 +47,8 @@ static void
 candidate_init(struct candidate *candidate, const struct graph *graph)
 {
     *candidate = (struct candidate){0};
-    candidate->parent = alloc(graph->n_nodes, sizeof *candidate->parent);
-    candidate->lp = alloc(graph->n_nodes, sizeof *candidate->lp);
+    candidate->parent = mem_zero(graph->n_nodes, sizeof *candidate->parent);
+    candidate->lp = mem_zero(graph->n_nodes, sizeof *candidate->lp);
 }
 
 static void
@@ -175,7 +164,7 @@ count_channels(const struct candidate *candidate, const struct graph *graph,
     while (cap < 2 * (size_t)graph->n_edges) {
         cap *= 2;
     }
-    uint64_t *seen = alloc(cap, sizeof *seen); /* pair plus 1; 0: empty */
+    uint64_t *seen = mem_zero(cap, sizeof *seen); /* pair plus 1; 0: empty */
 
     for (uint32_t i = 0; i < graph->n_edges; i++) {
         uint32_t a = candidate->lp[graph->edges[i].a],
@@ -201,8 +190,8 @@ fill_loads(const struct candidate *candidate, const struct graph *graph, double 
            struct load *loads)
 {
     uint32_t n_lps = candidate->result.n_lps;
-    uint32_t *n_channels = alloc(n_lps, sizeof *n_channels);
-    uint32_t *n_ends = alloc(n_lps, sizeof *n_ends);
+    uint32_t *n_channels = mem_zero(n_lps, sizeof *n_channels);
+    uint32_t *n_ends = mem_zero(n_lps, sizeof *n_ends);
 
     for (uint32_t i = 0; i < graph->n_edges; i++) {
         n_ends[candidate->lp[graph->edges[i].a]]++;
@@ -231,7 +220,7 @@ fill_loads(const struct candidate *candidate, const struct graph *graph, double 
 static double
 busiest_ns(const struct load *loads, uint32_t n_lps, uint32_t n_threads)
 {
-    double *threads = alloc(n_threads, sizeof *threads);
+    double *threads = mem_zero(n_threads, sizeof *threads);
     double most = 0;
 
     for (uint32_t i = 0; i < n_lps; i++) {
@@ -255,7 +244,7 @@ predict(struct candidate *candidate, const struct graph *graph)
     struct partition_result *result = &candidate->result;
     uint32_t n_threads =
         graph->n_threads < result->n_lps ? graph->n_threads : result->n_lps;
-    struct load *loads = alloc(result->n_lps, sizeof *loads);
+    struct load *loads = mem_zero(result->n_lps, sizeof *loads);
     double events = 0, windows = 0;
 
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
@@ -300,7 +289,7 @@ compare_times(const void *a, const void *b)
 static uint32_t
 find_thresholds(const struct graph *graph, int64_t thresholds[PARTITION_MAX_THRESHOLDS])
 {
-    int64_t *all = alloc(graph->n_edges, sizeof *all);
+    int64_t *all = mem_zero(graph->n_edges, sizeof *all);
     uint32_t n = 0, n_taken = 0;
 
     for (uint32_t i = 0; i < graph->n_edges; i++) {
@@ -373,8 +362,8 @@ compare_racks(const void *a, const void *b)
 static uint32_t *
 chain_racks(const struct partition_node nodes[], uint32_t n_nodes)
 {
-    struct racked *racked = alloc(n_nodes, sizeof *racked);
-    uint32_t *next = alloc(n_nodes, sizeof *next);
+    struct racked *racked = mem_zero(n_nodes, sizeof *racked);
+    uint32_t *next = mem_zero(n_nodes, sizeof *next);
 
     for (uint32_t i = 0; i < n_nodes; i++) {
         racked[i] = (struct racked){.rack = nodes[i].rack, .node = i};

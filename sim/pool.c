@@ -6,9 +6,10 @@
 
 #include "sim/pool.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "sim/mem.h"
 
 #define SLAB_BYTES ((size_t)2 << 20)
 
@@ -38,13 +39,12 @@ void *
 pool_grow__(struct pool *pool)
 {
     if (pool->n_slabs == pool->cap_slabs) {
-        pool->cap_slabs = pool->cap_slabs ? pool->cap_slabs * 2 : 8;
-        pool->slabs = realloc(pool->slabs, pool->cap_slabs * sizeof *pool->slabs);
+        pool->slabs = mem_double(pool->slabs, &pool->cap_slabs, 8, sizeof *pool->slabs);
     }
-    void *slab = pool->slabs ? aligned_alloc(SLAB_BYTES, SLAB_BYTES) : NULL;
+    void *slab = aligned_alloc(SLAB_BYTES, SLAB_BYTES);
+
     if (!slab) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
+        mem_out();
     }
     /* Advice only: without huge pages the pool is slower, not wrong. */
     (void)madvise(slab, SLAB_BYTES, MADV_HUGEPAGE);

@@ -12,9 +12,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/barrier.h"
+#include "sim/mem.h"
 
 struct published {
     _Alignas(64) _Atomic int64_t next_ps[2];
@@ -34,35 +34,10 @@ struct worker_arg {
     pthread_t thread;
 };
 
-static void *
-alloc_zero(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-
-    if (!p) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
-    return p;
-}
-
-/* The same on cache lines; 'size' is a multiple of them. */
-static void *
-alloc_lines(size_t n, size_t size)
-{
-    void *p = aligned_alloc(64, n * size);
-
-    if (!p) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
-    return memset(p, 0, n * size);
-}
-
 struct sim *
 sim_new(uint64_t seed, uint32_t n_lps, const struct sim_ops *ops, void *user)
 {
-    struct sim *sim = alloc_zero(1, sizeof *sim);
+    struct sim *sim = mem_zero(1, sizeof *sim);
 
     *sim = (struct sim){.seed = seed,
                         .ops = ops,
@@ -70,7 +45,7 @@ sim_new(uint64_t seed, uint32_t n_lps, const struct sim_ops *ops, void *user)
                         .n_lps = n_lps,
                         .lookahead_ps = TIME_NEVER_PS / 2,
                         .stop_ps = TIME_NEVER_PS};
-    sim->lps = alloc_lines(n_lps, sizeof *sim->lps);
+    sim->lps = mem_zero_lines(n_lps, sizeof *sim->lps);
     for (uint32_t i = 0; i < n_lps; i++) {
         sim->lps[i].id = i;
         sim->lps[i].sim = sim;
@@ -126,12 +101,7 @@ grow(void *p, uint32_t n, size_t size)
     if (n & (n - 1)) {
         return p;
     }
-    p = realloc(p, (n ? 2 * (size_t)n : 1) * size);
-    if (!p) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
-    return p;
+    return mem_resize(p, n ? 2 * (size_t)n : 1, size);
 }
 
 void
@@ -149,7 +119,7 @@ sim_connect(struct sim *sim, uint32_t from, uint32_t to, int64_t lookahead_ps)
     if (sim_channel_find(sim, from, to)) {
         return;
     }
-    channel = alloc_lines(1, sizeof *channel);
+    channel = mem_zero_lines(1, sizeof *channel);
     channel->from = &sim->lps[from];
     channel->to = end;
     sim->channels = grow(sim->channels, sim->n_channels, sizeof(void *));
@@ -189,7 +159,7 @@ deal_out(struct sim *sim)
         struct sim_worker *worker = &sim->workers[w];
         uint32_t n = 0;
 
-        worker->lps = alloc_zero(worker->n_lps, sizeof *worker->lps);
+        worker->lps = mem_zero(worker->n_lps, sizeof *worker->lps);
         for (uint32_t i = 0; i < sim->n_lps; i++) {
             if (sim->lps[i].worker == w) {
                 worker->lps[n++] = i;
@@ -202,7 +172,7 @@ void
 sim_start(struct sim *sim, uint32_t n_threads)
 {
     sim->n_threads = n_threads;
-    sim->workers = alloc_zero(n_threads, sizeof *sim->workers);
+    sim->workers = mem_zero(n_threads, sizeof *sim->workers);
     for (uint32_t w = 0; w < n_threads; w++) {
         pool_init(&sim->workers[w].pool);
     }
@@ -340,14 +310,9 @@ worker_main(void *arg)
 void
 sim_run(struct sim *sim)
 {
-    struct run *run = aligned_alloc(64, sizeof *run);
+    struct run *run = mem_zero_lines(1, sizeof *run);
     struct worker_arg args[SIM_MAX_THREADS];
 
-    if (!run) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
-    memset(run, 0, sizeof *run);
     run->sim = sim;
     barrier_init(&run->barrier, sim->n_threads);
     for (uint32_t i = 0; i < sim->n_threads; i++) {

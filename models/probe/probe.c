@@ -8,9 +8,10 @@
 
 #include "models/probe/probe.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sim/mem.h"
 
 void
 probe_clear(struct probe *probe)
@@ -23,12 +24,8 @@ void
 probe_add__(struct probe *probe, const struct probe_record *record)
 {
     if (probe->n == probe->cap) {
-        probe->cap = probe->cap ? probe->cap * 2 : 64;
-        probe->records = realloc(probe->records, probe->cap * sizeof *probe->records);
-        if (!probe->records) {
-            fputs("rocesim: out of memory\n", stderr);
-            abort();
-        }
+        probe->records =
+            mem_double(probe->records, &probe->cap, 64, sizeof *probe->records);
     }
     probe->records[probe->n++] = *record;
 }
@@ -61,12 +58,8 @@ probe_merge(struct probe *const probes[], uint32_t n, const struct probe_sink *s
     if (n_all == 0) {
         return;
     }
-    struct probe_record *all = malloc(n_all * sizeof *all);
+    struct probe_record *all = mem_resize(NULL, n_all, sizeof *all);
 
-    if (!all) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
     for (uint32_t i = 0; i < n; i++) {
         if (probes[i]->n) {
             memcpy(&all[at], probes[i]->records, probes[i]->n * sizeof *all);

@@ -8,32 +8,10 @@
 #include "models/switch/route.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *
-alloc(void *p, size_t bytes)
-{
-    p = realloc(p, bytes);
-    if (!p) {
-        fputs("rocesim: out of memory\n", stderr);
-        abort();
-    }
-    return p;
-}
-
-static void *
-grow(void *p, uint32_t *cap, uint32_t need, size_t size)
-{
-    if (need <= *cap) {
-        return p;
-    }
-    while (*cap < need) {
-        *cap = *cap ? *cap * 2 : 16;
-    }
-    return alloc(p, *cap * size);
-}
+#include "sim/mem.h"
 
 static uint32_t
 ports_hash(const uint16_t ports[], uint16_t n)
@@ -67,14 +45,13 @@ index_find(const struct route_table *table, const uint16_t ports[], uint16_t n)
 static void
 index_grow(struct route_table *table)
 {
-    uint32_t cap = 0;
+    uint32_t cap = table->cap_index ? 2 * table->cap_index : 16;
 
     if (2 * (table->n_sets + 1) <= table->cap_index) {
         return;
     }
     free(table->index);
-    table->index = grow(NULL, &cap, table->cap_index ? 2 * table->cap_index : 16,
-                        sizeof *table->index);
+    table->index = mem_resize(NULL, cap, sizeof *table->index);
     memset(table->index, 0xff, cap * sizeof *table->index);
     table->cap_index = cap;
     for (uint32_t i = 0; i < table->n_sets; i++) {
@@ -87,12 +64,11 @@ index_grow(struct route_table *table)
 struct route_table *
 route_table_new(uint32_t n_nics)
 {
-    struct route_table *table = alloc(NULL, sizeof *table);
-    size_t bytes = (n_nics ? n_nics : 1) * sizeof *table->set_of_nic;
+    struct route_table *table = mem_zero(1, sizeof *table);
 
-    *table = (struct route_table){.n_nics = n_nics};
-    table->set_of_nic = alloc(NULL, bytes);
-    memset(table->set_of_nic, 0xff, bytes);
+    table->n_nics = n_nics;
+    table->set_of_nic = mem_zero(n_nics, sizeof *table->set_of_nic);
+    memset(table->set_of_nic, 0xff, n_nics * sizeof *table->set_of_nic);
     return table;
 }
 
@@ -121,10 +97,14 @@ route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
         if (table->n_sets == ROUTE_NONE) {
             return false;
         }
-        table->sets =
-            grow(table->sets, &table->cap_sets, table->n_sets + 1, sizeof *table->sets);
-        table->ports = grow(table->ports, &table->cap_ports, table->n_ports + n,
-                            sizeof *table->ports);
+        if (table->n_sets == table->cap_sets) {
+            table->sets =
+                mem_double(table->sets, &table->cap_sets, 16, sizeof *table->sets);
+        }
+        while (table->cap_ports - table->n_ports < n) {
+            table->ports =
+                mem_double(table->ports, &table->cap_ports, 16, sizeof *table->ports);
+        }
         memcpy(&table->ports[table->n_ports], ports, n * sizeof *ports);
         table->sets[table->n_sets] = (struct route_set){.first = table->n_ports, .n = n};
         table->n_ports += n;

@@ -7,20 +7,15 @@
 
 #include "workloads/nccl/player.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "sim/mem.h"
 #include "workloads/nccl/player_state.h"
 
 /* Most calls of a workload, rounds counted, times hosts that keep account of them: 1 GiB of
  * spans.  Guess. */
 #define MAX_SPANS (INT64_C(1) << 26)
-
-/* Zeroed, on cache lines. */
-static void *
-alloc_lines(size_t n, size_t size)
-{
-    return g_aligned_alloc0(n ? n : 1, (size + 63) / 64 * 64, 64);
-}
 
 /* ---- ranks ----------------------------------------------------------------------------- */
 
@@ -47,7 +42,7 @@ player_new(struct net *net, const struct work_params *params, const uint32_t ran
                               ? nccl_version_splits_data(params->nccl->version)
                               : params->nccl->split_data != 0;
     player->n_ranks = n_ranks;
-    player->ranks = alloc_lines(n_ranks, sizeof *player->ranks);
+    player->ranks = mem_zero_lines(n_ranks, sizeof *player->ranks);
     for (uint32_t r = 0; r < n_ranks; r++) {
         struct player_rank *rank = &player->ranks[r];
 
@@ -64,7 +59,7 @@ free_comm(struct player_comm *comm)
 {
     for (uint32_t i = 0; i < comm->n_parts; i++) {
         g_free(comm->parts[i].nics);
-        g_aligned_free(comm->parts[i].spans);
+        free(comm->parts[i].spans);
     }
     ring_free(comm->ring);
     g_free(comm->name);
@@ -73,8 +68,8 @@ free_comm(struct player_comm *comm)
     g_free(comm->rings);
     g_free(comm->parts);
     g_free(comm->streams_of);
-    g_aligned_free(comm->streams);
-    g_aligned_free(comm->lanes);
+    free(comm->streams);
+    free(comm->lanes);
     g_free(comm);
 }
 
@@ -91,7 +86,7 @@ player_free(struct player *player)
         g_free(player->ranks[r].members);
     }
     g_free(player->comms);
-    g_aligned_free(player->ranks);
+    free(player->ranks);
     g_free(player->ops);
     g_free(player->calls);
     g_free(player->stream_results);
@@ -383,7 +378,7 @@ make_lanes(struct player *player, struct player_comm *comm)
     if (!are_costs(&costs)) {
         return;
     }
-    comm->lanes = alloc_lines(n, sizeof *comm->lanes);
+    comm->lanes = mem_zero_lines(n, sizeof *comm->lanes);
     for (uint32_t i = 0; i < n; i++) {
         for (unsigned t = 0; t < RING_N_TIMERS; t++) {
             comm->lanes[i].timers[t] =
@@ -436,7 +431,7 @@ make_connections(struct player *player, struct player_comm *comm)
         n_remote += !ring_conn_is_local(comm->ring, i);
     }
     comm->streams_of = g_new(uint32_t, n_conns);
-    comm->streams = alloc_lines((size_t)n_remote * n_qps * 2, sizeof *comm->streams);
+    comm->streams = mem_zero_lines((size_t)n_remote * n_qps * 2, sizeof *comm->streams);
     for (uint32_t i = 0; i < n_conns; i++) {
         bool local = ring_conn_is_local(comm->ring, i);
 
@@ -493,8 +488,7 @@ build_comm(struct player *player, struct player_comm *comm, GError **error)
     make_connections(player, comm);
     make_lanes(player, comm);
     for (uint32_t p = 0; p < comm->n_parts; p++) {
-        comm->parts[p].spans =
-            alloc_lines((n_spans * sizeof(struct player_span) + 63) / 64, 64);
+        comm->parts[p].spans = mem_zero_lines(n_spans, sizeof *comm->parts[p].spans);
         for (size_t i = 0; i < n_spans; i++) {
             comm->parts[p].spans[i].start_ps = TIME_NEVER_PS;
         }

@@ -10,21 +10,9 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "sim/mem.h"
 #include "workloads/nccl/ring_state.h"
-
-static void *
-alloc_lines(size_t n, size_t size)
-{
-    void *p = aligned_alloc(64, (n * size + 63) / 64 * 64);
-
-    if (!p) {
-        abort();
-    }
-    memset(p, 0, n * size);
-    return p;
-}
 
 void
 ring_config_init(struct ring_config *config, uint32_t n_ranks, uint32_t n_channels)
@@ -43,12 +31,9 @@ ring_config_init(struct ring_config *config, uint32_t n_ranks, uint32_t n_channe
 bool
 ring_order_is_valid(const uint32_t order[], uint32_t n_ranks)
 {
-    bool *seen = calloc(n_ranks, sizeof *seen);
+    bool *seen = mem_zero(n_ranks, sizeof *seen);
     bool valid = true;
 
-    if (!seen) {
-        abort();
-    }
     for (uint32_t i = 0; i < n_ranks && valid; i++) {
         valid = order[i] < n_ranks && !seen[order[i]];
         if (valid) {
@@ -64,24 +49,21 @@ ring_new(const struct ring_config *config, const struct ring_transport *transpor
          void *net)
 {
     size_t n_lanes = (size_t)config->n_ranks * config->n_channels;
-    struct ring *ring = calloc(1, sizeof *ring);
+    struct ring *ring = mem_zero(1, sizeof *ring);
 
     assert(config->n_ranks >= 1);
     assert(config->n_channels >= 1 && config->n_channels <= NCCL_MAX_CHANNELS);
     assert(config->n_qps >= 1 && config->n_qps <= RING_MAX_QPS);
     assert(config->buffer_bytes >= 8192 && config->buffer_bytes % 8192 == 0);
-    if (!ring) {
-        abort();
-    }
     ring->config = *config;
     ring->config.order = NULL;
     ring->config.host = NULL;
     ring->transport = transport;
     ring->net = net;
     ring->cts_bytes = nccl_version_cts_bytes(config->version);
-    ring->places = alloc_lines(n_lanes, sizeof *ring->places);
-    ring->lanes = alloc_lines(n_lanes, sizeof *ring->lanes);
-    ring->ranks = alloc_lines(config->n_ranks, sizeof *ring->ranks);
+    ring->places = mem_zero_lines(n_lanes, sizeof *ring->places);
+    ring->lanes = mem_zero_lines(n_lanes, sizeof *ring->lanes);
+    ring->ranks = mem_zero_lines(config->n_ranks, sizeof *ring->ranks);
     for (uint32_t c = 0; c < config->n_channels; c++) {
         const uint32_t *order = config->order + (size_t)c * config->n_ranks;
 
@@ -257,12 +239,13 @@ ring_check(const struct ring *ring, uint32_t rank)
         ok = ok && (l->active || r->taken_steps == r->wanted_steps);
         n_active += l->active;
         if (!ok) {
-            fprintf(stderr, "ring: counters of rank %u channel %u contradict\n", rank, c);
+            fprintf(stderr, "rocesim: bug: counters of rank %u channel %u contradict\n",
+                    rank, c);
             abort();
         }
     }
     if (n_active > 0 && !ring_is_busy(ring, rank)) {
-        fprintf(stderr, "ring: rank %u is idle with %u channels in work\n", rank,
+        fprintf(stderr, "rocesim: bug: rank %u is idle with %u channels in work\n", rank,
                 n_active);
         abort();
     }
