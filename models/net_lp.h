@@ -40,7 +40,8 @@ net_lp(const struct lp *lp)
     return lp->user;
 }
 
-/* A workload has begun an operation that must end before the run may, or has ended one. */
+/* A workload has begun an operation that must end before the run may, or
+ * has ended one. */
 static inline void
 net_op_begin(struct lp *lp)
 {

@@ -156,8 +156,8 @@ event_queue_drop(struct event_queue *queue)
     queue->n--;
 }
 
-/* Brings into cache what the events of the bucket after the current one point to; for when
- * a bucket has just become current. */
+/* Brings into cache what the events of the bucket after the current one point to; for
+ * when a bucket has just become current. */
 static inline void
 event_queue_prefetch(const struct event_queue *queue)
 {

@@ -24,8 +24,8 @@ struct lp_parcel {
     unsigned char body[POOL_ITEM_BYTES];
 };
 
-/* Holds what was sent in window number 'window' and nothing else: the sender empties it when
- * it first writes in a later one, so the reader never writes to it. */
+/* Holds what was sent in window number 'window' and nothing else: the sender empties it
+ * when it first writes in a later one, so the reader never writes to it. */
 struct lp_mailbox {
     _Alignas(64) union {
         struct event *events;      /* inside a thread */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * cc.h - congestion control: a table of functions over a small state in the QP.
- * A congestion control sees CNPs, ACKs, timeouts and its own packets; it sees no queue, no
- * switch and no event loop.  It never asks for a timer: what its timers would have done
- * since the last look is caught up at the next look (CNP, packet, sample), and must equal
- * a twin that runs every timer as an event.
+ * A congestion control sees CNPs, ACKs, timeouts and its own packets; it sees no queue,
+ * no switch and no event loop.  It never asks for a timer: what its timers would have
+ * done since the last look is caught up at the next look (CNP, packet, sample), and must
+ * equal a twin that runs every timer as an event.
  *
  * One algorithm = one file cc_NAME.c that defines 'cc_NAME_ops', and one line in
  * cc_list.def.
@@ -12,14 +12,15 @@
  * How a NIC drives it:
  *     init()       once a QP, before its first packet
  *     on_cnp()     a CNP for the QP has arrived; also while not limited
- *     on_send()    a data packet (first sent or sent again) starts on the wire; called only
+ *     on_send()    a data packet (first sent or sent again) starts on the wire; called
  *                  while out.limited.  The gap to the next packet of the QP is taken from
  *                  the rate that it leaves in 'out'
  *     on_ack()     only if not NULL
  *     on_timeout() only if not NULL
  *     sync()       before the rate is sampled or reported; into the QP's own 'out', as it may
  *                  find that the QP is no longer limited
- * 'now_ps' never goes back from call to call on one state.  Only differences of times count.
+ * 'now_ps' never goes back from call to call on one state.  Only
+ * differences of times count.
  *
  * Invariant: while out.limited is false the QP is at line rate with no window, nothing is
  * pending, and only on_cnp(), on_ack() or on_timeout() can change that.
@@ -88,8 +89,8 @@ struct cc_preset {
 };
 
 /* An algorithm.  'state' is CC_STATE_BYTES of the QP, 8-byte aligned; 'params' a blob of
- * params_bytes filled from 'params' the table, const after set-up, shared by all QPs.  Functions
- * may be NULL only where said.  All of them set every field of '*out'. */
+ * params_bytes filled from 'params' the table, const after set-up, shared by all QPs.
+ * Functions may be NULL only where said.  All of them set every field of '*out'. */
 struct cc_ops {
     const char *name;   /* as in cc.algorithm */
     const char *source; /* paper and section */

@@ -59,8 +59,8 @@ probe_add(struct probe *probe, const struct probe_record *record)
     }
 }
 
-/* Hands the records of all 'n' probes to 'sink' in order of (time, kind, object, class) and empties
- * them.  O(r log r). */
+/* Hands the records of all 'n' probes to 'sink' in order of (time, kind, object, class)
+ * and empties them.  O(r log r). */
 void probe_merge(struct probe *const probes[], uint32_t n, const struct probe_sink *sink);
 
 #endif

@@ -19,8 +19,8 @@ fits(const char *pattern, const char *name)
     return strcmp(pattern, name) == 0 || g_pattern_match_simple(pattern, name);
 }
 
-/* Sets an error at the key 'pattern' of 'at': that it fits no 'noun', and which of 'names' is
- * nearest. */
+/* Sets an error at the key 'pattern' of 'at': that it fits no 'noun', and which of
+ * 'names' is nearest. */
 static gboolean
 fail_pattern(const struct doc_at *at, const char *pattern, const char *noun,
              GPtrArray *names, GError **error)

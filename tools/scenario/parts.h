@@ -4,8 +4,8 @@
  * to tools/scenario.
  *
  * part_X_read() reads its keys from the root into an empty part; on failure what it has made
- * is left to part_X_clear().  They run in the order in which they stand here: a later one may
- * look at what an earlier one has read.
+ * is left to part_X_clear().  They run in the order in which they stand here: a later one
+ * may look at what an earlier one has read.
  */
 #ifndef ROCESIM_TOOLS_SCENARIO_PARTS_H
 #define ROCESIM_TOOLS_SCENARIO_PARTS_H

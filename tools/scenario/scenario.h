@@ -103,7 +103,8 @@ struct scenario_fault {
     GArray *packets;      /* owned: uint64_t, ascending, 1-based; FAULT_DROP */
 };
 
-/* Reference to a host of a workload as written: by name, or by position when name is NULL. */
+/* Reference to a host of a workload as written: by name, or by position when
+ * name is NULL. */
 struct scenario_host {
     char *name; /* owned */
     int64_t position;
@@ -244,7 +245,8 @@ uint8_t *scenario_bind_series(const struct scenario *scenario, const struct net 
 const char *scenario_verdict_name(enum scenario_verdict verdict);
 
 /* Tables of the keys above, for `rocesim list params`: name of the object ("node", "nic",
- * "switch", "workload", "topology.link", "output", "nccl"...), its table; NULL past the last. */
+ * "switch", "workload", "topology.link", "output", "nccl"...), its table; NULL
+ * past the last. */
 const struct param *scenario_param_table(size_t index, const char **object);
 
 #endif

@@ -22,9 +22,10 @@ free_list(gpointer data)
     g_free(((struct build_list *)data)->order);
 }
 
-/* ---- times ----------------------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------------------- */
 
-/* FALSE if stamps of a rank go back (a clock was set) or span too long: then none is used. */
+/* FALSE if stamps of a rank go back (a clock was set) or span too long: then
+ * none is used. */
 static bool
 check_times(struct trace_build *build, int64_t *first_ns)
 {
@@ -138,7 +139,7 @@ build_times(struct trace_build *build, const uint32_t order[],
     trace->time_step_ps = build->time_step_ps;
 }
 
-/* ---- the trace ------------------------------------------------------------------------- */
+/* ---- the trace --------------------------------------------------------------------- */
 
 /* Fills 'trace->comms' with those that all of the log's ranks know, in the order of the
  * log; 'index_of[]' gives their places. */
