@@ -40,7 +40,6 @@ enum port_special {
     PORT_DISPLACED = 1, /* the next frame comes later than its event says */
     PORT_LOSSY = 2,     /* the link loses frames at random or by list */
     PORT_DOWN = 4,
-    PORT_TAPPED = 8,
 };
 
 /* Egress side of a class: what every frame of it touches. */

@@ -24,7 +24,6 @@ enum event_phase {
     PHASE_ARRIVAL,
     PHASE_TX_DONE,
     PHASE_TIMER,
-    PHASE_CONTROL,
     PHASE_POST,
 };
 

@@ -17,10 +17,10 @@
  *                  the rate that it leaves in 'out'
  *     on_ack()     only if not NULL
  *     on_timeout() only if not NULL
- *     sync()       before the rate is sampled or reported; into the QP's own 'out', as it may
- *                  find that the QP is no longer limited
- * 'now_ps' never goes back from call to call on one state.  Only
- * differences of times count.
+ *     sync()       before the rate is sampled or reported; into the QP's own 'out', as
+ *                  it may find that the QP is no longer limited
+ * 'now_ps' never goes back from call to call on one state.  Only differences of times
+ * count.
  *
  * Invariant: while out.limited is false the QP is at line rate with no window, nothing is
  * pending, and only on_cnp(), on_ack() or on_timeout() can change that.
@@ -41,8 +41,7 @@ enum { CC_STATE_BYTES = 96 };
 /* What an algorithm needs of the network; the loader refuses a network without. */
 enum cc_needs {
     CC_NEEDS_NOTHING = 0,
-    CC_NEEDS_ECN = 1 << 0, /* data is ECT, switches mark, receivers send CNPs */
-    CC_NEEDS_RTT = 1 << 1  /* cc_ack.rtt_ps is valid */
+    CC_NEEDS_ECN = 1 << 0 /* data is ECT, switches mark, receivers send CNPs */
 };
 
 /* What an algorithm is told at the start of a QP. */
@@ -64,8 +63,8 @@ struct cc_out {
 /* An ACK that acknowledges something new. */
 struct cc_ack {
     int64_t now_ps;
-    int64_t acked_bytes; /* payload newly acknowledged, > 0 */
-    int64_t rtt_ps;      /* of the packet that was acknowledged; only if CC_NEEDS_RTT */
+    int64_t
+        acked_bytes; /* payload newly acknowledged, > 0; short packets count as full */
 };
 
 /* One parameter of a preset that differs from the table's default. */

@@ -77,7 +77,6 @@ struct qp {
     int64_t rcv_nxt; /* count of the next packet expected */
     int64_t last_cnp_ps;
     struct packet *waiting_ack; /* borrowed: an ACK not yet on the wire */
-    uint32_t rcv_message_bytes;
     bool nak_sent, cnp_ever;
     uint32_t qpn; /* 24 bit */
 

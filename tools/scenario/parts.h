@@ -59,10 +59,6 @@ extern const struct param scenario_output_table[]; /* over struct scenario_outpu
 uint64_t part_all_keys(const struct param *table);
 uint64_t part_key_bit(const struct param *table, const char *key);
 
-/* Reads keys of a link; 'length' makes 'delay'. */
-gboolean part_link_read(const struct doc_at *at, const struct doc_key *more,
-                        struct scenario_link *link, uint64_t *set, GError **error);
-void part_link_write(const struct scenario_link *link, uint64_t set, json_t *object);
 struct link_params part_link_params(const struct scenario_link *link);
 
 #endif

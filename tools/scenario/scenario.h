@@ -218,10 +218,6 @@ char *scenario_to_text(const struct scenario *scenario);
  * next.  Owned by the caller (net_free), who keeps 'scenario' as long. */
 struct net *scenario_build_net(const struct scenario *scenario, GError **error);
 
-/* What scenario_build_net() does once the topology has added its nodes: applies parameters,
- * overrides, qos, congestion control.  A pattern that matches nothing is an error. */
-gboolean scenario_bind(const struct scenario *scenario, struct net *net, GError **error);
-
 /* Puts file and JSON path before an error of net_build(): a link faster than its profile's
  * port becomes "...: link 'host0-leaf0' ...".  Steals '*error' and replaces it. */
 void scenario_explain(const struct scenario *scenario, GError **error);

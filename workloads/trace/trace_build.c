@@ -329,12 +329,6 @@ trace_build_rank(struct trace_build *build, const char *host, uint32_t device,
     return TRUE;
 }
 
-uint32_t
-trace_build_n_ranks(const struct trace_build *build)
-{
-    return build->ranks->len;
-}
-
 gboolean
 trace_build_comm(struct trace_build *build, const char *name, int64_t n_ranks,
                  uint32_t *comm, GError **error)
@@ -411,12 +405,6 @@ uint32_t
 trace_build_member_comm(const struct trace_build *build, uint32_t member)
 {
     return build_member_at(build, member)->comm;
-}
-
-uint32_t
-trace_build_member_rank(const struct trace_build *build, uint32_t member)
-{
-    return build_member_at(build, member)->rank;
 }
 
 void
