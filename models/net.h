@@ -6,13 +6,14 @@
  *   1. net_new(); a topology adds nodes and links (net_add_*), in an order that fixes all
  *      dense ids.
  *   2. Parameters of links, NICs and switches are set (the arrays are public until 3).
- *   3. net_build(): ports, NICs, switches with their buffers; faults of the plan
- *      are checked.
- *   4. The topology sets the route tables (net_set_routes()); workloads ask for
+ *   3. net_build(): ports, NICs, switches with their buffers.
+ *   4. The topology sets the route tables (net_set_routes()); faults and later
+ *      routes are planned (net_add_fault(), net_set_routes_at()); workloads ask for
  *      connections, pipes and timer sources.
- *   5. net_start(): processes, threads, queue pairs.  Workloads schedule their first
- *      events with net_lp_of_host().
- *   6. net_run(), once; then counters may be read.  net_free().
+ *   5. net_start(): processes, threads, queue pairs, events of what is planned.
+ *      Workloads set themselves as users of their QPs and schedule their first events
+ *      with net_lp_of_host().
+ *   6. net_run(), once; then net_check(), and counters may be read.  net_free().
  *
  * Ids: node = order of adding; host and switch = order among their kind; port = by node,
  * then by the order of links at the node; so 'leaf0:1' is the second link of leaf0.

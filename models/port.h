@@ -6,6 +6,11 @@
  * and its peer only as a channel and a key.  Switch and NIC decide what it sends; this
  * file keeps the time line of the wire and the pause state.
  *
+ * A port has no event at the end of a frame.  It has at most one wake queued, and
+ * only when something waits: at the end of the line's last frame, or when the first
+ * frame that waits has been forwarded.  A pause that runs out (KIND_PAUSE_END) looks
+ * for work by itself.
+ *
  * Commit ahead: a frame that will find the port idle at its earliest start may be put on
  * the time line at once, which saves the event at its start.  That is exact when nothing
  * can come between: no other frame is ready before it (the latency of a switch is one
@@ -78,8 +83,8 @@ static_assert(sizeof(struct in_class) <= 64, "an ingress class is one cache line
 
 /* Counters that only queueing, loss and pause touch. */
 struct port_stats {
-    struct hist
-        *queue_hist; /* owned: bytes queued at each sample that found some; NULL: none */
+    /* Owned: bytes queued at each sample that found some; NULL: none. */
+    struct hist *queue_hist;
     int64_t drops, drop_bytes; /* for lack of buffer, charged to the ingress */
     int64_t lost_error;   /* at the receiving end: damaged, or lost by a fault's list */
     int64_t lost_on_link; /* at the receiving end: under way when the link went down */

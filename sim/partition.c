@@ -2,7 +2,7 @@
  *
  * partition.c - candidates for a partition and their predicted cost.
  *
- * Where the constants come from: "fitted" to the prototype engine that
+ * Where the constants come from: "fitted" to a prototype of the engine that
  * docs/architecture.md describes, on two cores: leaf-spine permutations of 128 and 1,024
  * hosts at windows of 1 us and 157 ns, 1 and 2 threads, 1.5 events a packet-hop.  It
  * took 30 and 40 ns an event at 1 us; 35 and 49 ns at 157 ns: 4.3 and 64 us more a

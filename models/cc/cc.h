@@ -82,9 +82,8 @@ struct cc_preset {
     int64_t cnp_interval_ps;         /* default of nic.cnp_interval under this preset;
                                          * 0 where the algorithm gets no CNPs */
     const char *cnp_interval_source; /* NULL if there are no CNPs */
-    const struct cc_override
-        *overrides; /* ends with a NULL name; what it does not name has
-                                          * the table's default */
+    /* Ends with a NULL name; what it does not name has the table's default. */
+    const struct cc_override *overrides;
 };
 
 /* An algorithm.  'state' is CC_STATE_BYTES of the QP, 8-byte aligned; 'params' a blob of
