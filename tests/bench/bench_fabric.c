@@ -2,7 +2,7 @@
  *
  * bench_fabric.c - how fast the engine carries packets: `name value unit` a line.
  *
- * usage: bench_fabric [NAME [REPEATS]]   rows whose name begins with NAME (all), 3 repeats
+ * usage: bench_fabric [NAME [REPEATS]]   rows whose name begins with NAME; 3 repeats
  *
  * Every row runs in a child of its own, so that its memory is its own, and counts the
  * event loop alone; of the repeats the fastest is printed.  perm: host i sends to host
