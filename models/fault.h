@@ -2,8 +2,8 @@
  *
  * fault.h - scheduled changes: a fault of a link is one local event at each of its ends.
  *
- * Both ends change at the same instant; what is on the link then is lost at the far end. Routes
- * change by events of their own, each switch at its time.
+ * Both ends change at the same instant; what is on the link then is lost at the far end.
+ * Routes change by events of their own, each switch at its time.
  */
 #ifndef ROCESIM_MODELS_FAULT_H
 #define ROCESIM_MODELS_FAULT_H

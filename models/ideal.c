@@ -2,16 +2,18 @@
  *
  * ideal.c - a lone flow through a row of links, by arithmetic instead of events.
  *
- * A frame starts at a link when it is there and the frame before it, with its gap, is over:
+ * A frame starts at a link when it is there and the frame before it, with
+ * its gap, is over:
  *     start(k, i) = max(ready(k, i), free(k, i - 1)),  free(k, i) = start(k, i) + slot(k)
- * and is ready for the next link some fixed time after its start.  So a row of equal frames
- * is a longest path through a grid of links and frames: the way to (link h, frame n) from
- * what link j was left with goes up from j to h once and right n times, each time for the
- * slot of the link it is at; all but the first of these are best made at the slowest link
- * between.  That makes any number of equal frames a matter of O(links squared).
+ * and is ready for the next link some fixed time after its start.  So a row of equal
+ * frames is a longest path through a grid of links and frames: the way to (link h, frame
+ * n) from what link j was left with goes up from j to h once and right n times, each time
+ * for the slot of the link it is at; all but the first of these are best made at the
+ * slowest link between.  That makes any number of equal frames a matter of
+ * O(links squared).
  *
- * Source: the model itself (port.h, switch.c, nic.c); longest paths as in Baccelli et al.,
- * "Synchronization and Linearity" (1992), section 1.2.
+ * Source: the model itself (port.h, switch.c, nic.c); longest paths as in Baccelli et
+ * al., "Synchronization and Linearity" (1992), section 1.2.
  */
 #include <config.h>
 
@@ -218,8 +220,8 @@ send_message(struct lone *lone, int64_t bytes)
     send_data(lone, last_bytes, true);
 }
 
-/* May an ACK still be on a link of the way back when the next one gets there?  Frames reach
- * the receiver a slot of the last link apart at least. */
+/* May an ACK still be on a link of the way back when the next one gets there?  Frames
+ * reach the receiver a slot of the last link apart at least. */
 static bool
 acks_may_queue(const struct lone *lone)
 {

@@ -14,16 +14,17 @@
 #define NET_MAX_HOPS 64
 
 /* The ports by which packets leave that QP 'side' of connection 'index' sends: dense ids,
- * the NIC's first, 'ports[NET_MAX_HOPS]'.  Returns how many; 0: they do not get there.  From
- * net_start() on. */
+ * the NIC's first, 'ports[NET_MAX_HOPS]'.  Returns how many; 0: they do not get there.
+ * From net_start() on. */
 uint32_t net_find_path(const struct net *net, uint32_t index, unsigned side,
                        uint32_t ports[]);
 
-/* Least fct of a WRITE of 'bytes' (>= 0; cut at 1 GiB) that QP 'side' of connection 'index'
- * sends: from posting to the ACK of its last byte processed, alone in the network, at line
- * rate, without a window, nothing lost.  To the picosecond what the model would take.
- * TIME_NEVER_PS: no way there or back.  O(hops squared x GiB); O(hops x packets) where the
- * way back is so slow that ACKs queue on it. */
+/* Least fct of a WRITE of 'bytes' (>= 0; cut at 1 GiB) that QP 'side' of connection
+ * 'index' sends: from posting to the ACK of its last byte processed, alone in the
+ * network, at line rate, without a window, nothing lost.  To the picosecond what the
+ * model would take.
+ * TIME_NEVER_PS: no way there or back.  O(hops squared x GiB); O(hops x packets) where
+ * the way back is so slow that ACKs queue on it. */
 int64_t net_ideal_fct_ps(const struct net *net, uint32_t index, unsigned side,
                          int64_t bytes);
 

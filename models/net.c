@@ -129,7 +129,7 @@ handle(struct lp *lp, const struct event *event)
     }
 }
 
-/* ---- epochs --------------------------------------------------------------------------- */
+/* ---- epochs ------------------------------------------------------------------------ */
 
 static void
 merge_probes(struct net *net)
@@ -242,7 +242,8 @@ longest_pause_ps(const struct net *net)
     return most_ps;
 }
 
-/* The QPs of NICs that 'sampled' names; where it names nothing, ports alone are sampled. */
+/* The QPs of NICs that 'sampled' names; where it names nothing, ports
+ * alone are sampled. */
 static void
 choose_qps(struct net *net)
 {
@@ -288,7 +289,7 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
     sim_run(net->sim);
 }
 
-/* ---- laws ----------------------------------------------------------------------------- */
+/* ---- laws -------------------------------------------------------------------------- */
 
 static void
 count_arrival(const struct event *event, void *ctx)

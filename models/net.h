@@ -6,12 +6,14 @@
  *   1. net_new(); a topology adds nodes and links (net_add_*), in an order that fixes all
  *      dense ids.
  *   2. Parameters of links, NICs and switches are set (the arrays are public until 3).
- *   3. net_build(): ports, NICs, switches with their buffers; faults of the plan are checked.
- *   4. The topology sets the route tables (net_set_routes()); workloads ask for connections,
- *      pipes and timer sources.
- *   5. net_start(): processes, threads, queue pairs.  Workloads schedule their first events
+ *   3. net_build(): ports, NICs, switches with their buffers.
+ *   4. The topology sets the route tables (net_set_routes()); faults and later
+ *      routes are planned (net_add_fault(), net_set_routes_at()); workloads ask for
+ *      connections, pipes and timer sources.
+ *   5. net_start(): processes, threads, queue pairs, events of what is planned.
+ *      Workloads set themselves as users of their QPs and schedule their first events
  *      with net_lp_of_host().
- *   6. net_run(), once; then counters may be read.  net_free().
+ *   6. net_run(), once; then net_check(), and counters may be read.  net_free().
  *
  * Ids: node = order of adding; host and switch = order among their kind; port = by node,
  * then by the order of links at the node; so 'leaf0:1' is the second link of leaf0.
@@ -77,8 +79,8 @@ struct switch_params {
     uint8_t pfc; /* bit c: the switch pauses its peers for class c and obeys them */
 };
 
-/* Marking thresholds of a switch's ports, from a named set or given.  A port takes them from
- * net_ecn_at_rate() (net_params.h). */
+/* Marking thresholds of a switch's ports, from a named set or given.  A port takes them
+ * from net_ecn_at_rate() (net_params.h). */
 struct ecn_params {
     int64_t kmin_bytes, kmax_bytes, pmax_q32;
     int64_t at_rate_bps;   /* 0: these hold as they are; else kmin and kmax grow with the
@@ -197,9 +199,9 @@ struct net {
 struct net *net_new(uint64_t seed);
 void net_free(struct net *net); /* accepts NULL */
 
-/* Adding; 'name' is copied and must be new.  Returns the node, link.  A link's name is made
- * from its ends' names, the first one given first; parallel links get '#1', '#2'... in order
- * of adding (the first one's name gains '#1' when the second is added). */
+/* Adding; 'name' is copied and must be new.  Returns the node, link.  A link's name is
+ * made from its ends' names, the first one given first; parallel links get '#1', '#2'...
+ * in order of adding (the first one's name gains '#1' when the second is added). */
 uint32_t net_add_host(struct net *net, const char *name, uint32_t rack);
 uint32_t net_add_switch(struct net *net, const char *name, uint32_t rack, uint8_t tier);
 uint32_t net_add_link(struct net *net, uint32_t a, uint32_t b,
@@ -233,8 +235,9 @@ void net_add_fault(struct net *net, uint32_t link, const struct fault *fault);
 void net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table,
                        int64_t at_ps);
 
-/* Asks for a connection between two NICs for traffic of 'qos'; returns its index.  Data may
- * flow both ways.  Owners: user and user_ctx of both QPs are to be set after net_start(). */
+/* Asks for a connection between two NICs for traffic of 'qos'; returns its index.
+ * Data may flow both ways.  Owners: user and user_ctx of both QPs are to be set
+ * after net_start(). */
 uint32_t net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
                      uint32_t nic_b, uint32_t qos);
 

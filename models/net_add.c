@@ -57,8 +57,8 @@ net_add_switch(struct net *net, const char *name, uint32_t rack, uint8_t tier)
     return add_node(net, name, NODE_SWITCH, rack, tier);
 }
 
-/* The newest link between 'a' and 'b', or UINT32_MAX.  Looks at the links of the node with
- * fewer, the newest first, for parallel links mostly follow one another. */
+/* The newest link between 'a' and 'b', or UINT32_MAX.  Looks at the links of the node
+ * with fewer, the newest first, for parallel links mostly follow one another. */
 static uint32_t
 find_parallel(const struct net *net, uint32_t a, uint32_t b)
 {

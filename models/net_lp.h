@@ -20,9 +20,9 @@ struct net_seen {
 
 struct net_lp {
     struct probe probe;
-    int64_t n_ops; /* operations of workloads begun less ended here; the sum over all
-                             processes is outstanding */
-    int64_t n_pauses_out; /* pause frames made less heard here; likewise */
+    int64_t n_ops;        /* operations of workloads begun here less ended here; only the
+                             sum over all processes means something */
+    int64_t n_pauses_out; /* pause frames made here less heard here; likewise */
     int64_t last_end_ps;  /* latest end of an operation here */
     struct net *net;      /* borrowed */
     uint32_t *ports;      /* owned: dense ids of the ports here, ascending */
@@ -40,7 +40,8 @@ net_lp(const struct lp *lp)
     return lp->user;
 }
 
-/* A workload has begun an operation that must end before the run may, or has ended one. */
+/* A workload has begun an operation that must end before the run may, or
+ * has ended one. */
 static inline void
 net_op_begin(struct lp *lp)
 {

@@ -15,12 +15,11 @@
 /* End with a NULL name, as every table. */
 extern const struct param nic_param_table[];
 extern const struct param switch_param_table[];
-extern const struct param
-    ecn_param_table[]; /* over struct ecn_params: kmin, kmax, pmax */
+extern const struct param ecn_param_table[]; /* over ecn_params: kmin, kmax, pmax */
 
-/* Thresholds for a port of 'rate_bps' (> 0): from the last entry of 'set' and those chained
- * to it whose from_rate_bps is not above it, else from 'set' itself; scaled when the entry
- * says so, rounded to nearest.  at_rate_bps of what is returned is 0. */
+/* Thresholds for a port of 'rate_bps' (> 0): from the last entry of 'set' and those
+ * chained to it whose from_rate_bps is not above it, else from 'set' itself; scaled when
+ * the entry says so, rounded to nearest.  at_rate_bps of what is returned is 0. */
 struct ecn_params net_ecn_at_rate(const struct ecn_params *set, int64_t rate_bps);
 
 #endif

@@ -116,8 +116,9 @@ port_lookahead_ps(const struct port *port)
     return port->delay_ps + port_bytes_ps(port, FRAME_MIN_BYTES + WIRE_PREAMBLE_BYTES);
 }
 
-/* Events in a second when every link carries full frames both ways: an arrival a frame, and
- * a wake for every second one (measured: 1.5 events a packet-hop on a busy leaf-spine). */
+/* Events in a second when every link carries full frames both ways: an arrival a
+ * frame, and a wake for every second one (measured: 1.5 events a packet-hop on a
+ * busy leaf-spine). */
 static int64_t
 predicted_events(const struct net *net, const struct net_node *node)
 {

@@ -284,7 +284,8 @@ port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
         if (pkt->pause.quanta[c]) {
             extend_pause(lp, port, c, pkt->pause.quanta[c]);
         } else {
-            /* Going on needs no reaction time: the limit of 31B.3.7 is one on stopping. */
+            /* Going on needs no reaction time: the limit of 31B.3.7 is
+             * one on stopping. */
             close_pause(port, c, lp->now_ps);
             port->stats[c].pfc_xon_rx++;
         }

@@ -6,17 +6,22 @@
  * and its peer only as a channel and a key.  Switch and NIC decide what it sends; this
  * file keeps the time line of the wire and the pause state.
  *
+ * A port has no event at the end of a frame.  It has at most one wake queued, and
+ * only when something waits: at the end of the line's last frame, or when the first
+ * frame that waits has been forwarded.  A pause that runs out (KIND_PAUSE_END) looks
+ * for work by itself.
+ *
  * Commit ahead: a frame that will find the port idle at its earliest start may be put on
  * the time line at once, which saves the event at its start.  That is exact when nothing
  * can come between: no other frame is ready before it (the latency of a switch is one
  * constant), no pause heard until then can act before its start (the reaction time is not
- * shorter than the wait), and a MAC control frame that does come between displaces it.  The pause
- * frame then carries the displacement, and the peer delays the arrival it already has.
- * At most one frame that has not started is committed.
+ * shorter than the wait), and a MAC control frame that does come between displaces it.
+ * The pause frame then carries the displacement, and the peer delays the arrival it
+ * already has.  At most one frame that has not started is committed.
  *
  * Sources: IEEE 802.3 clause 4 (gap), 31 and annex 31B (control frames, reaction time);
- * IEEE 802.1Q-2018 clause 36 (PFC), 8.6.8 (strict), 37 (weights; here deficit round robin,
- * Shreedhar and Varghese, SIGCOMM '95).
+ * IEEE 802.1Q-2018 clause 36 (PFC), 8.6.8 (strict), 37 (weights; here deficit round
+ * robin, Shreedhar and Varghese, SIGCOMM '95).
  */
 #ifndef ROCESIM_MODELS_PORT_H
 #define ROCESIM_MODELS_PORT_H
@@ -40,7 +45,6 @@ enum port_special {
     PORT_DISPLACED = 1, /* the next frame comes later than its event says */
     PORT_LOSSY = 2,     /* the link loses frames at random or by list */
     PORT_DOWN = 4,
-    PORT_TAPPED = 8,
 };
 
 /* Egress side of a class: what every frame of it touches. */
@@ -79,8 +83,8 @@ static_assert(sizeof(struct in_class) <= 64, "an ingress class is one cache line
 
 /* Counters that only queueing, loss and pause touch. */
 struct port_stats {
-    struct hist
-        *queue_hist; /* owned: bytes queued at each sample that found some; NULL: none */
+    /* Owned: bytes queued at each sample that found some; NULL: none. */
+    struct hist *queue_hist;
     int64_t drops, drop_bytes; /* for lack of buffer, charged to the ingress */
     int64_t lost_error;   /* at the receiving end: damaged, or lost by a fault's list */
     int64_t lost_on_link; /* at the receiving end: under way when the link went down */
@@ -180,8 +184,8 @@ port_wake_key(const struct port *port)
 }
 
 /* Asks for a wake at 'at_ps' unless one is queued.  A queued one is never later than what
- * the port waits for.  'hint' is the frame that will probably go then, or NULL: it is only
- * ever brought into cache. */
+ * the port waits for.  'hint' is the frame that will probably go then, or NULL: it is
+ * only ever brought into cache. */
 static inline void
 port_wake_at(struct lp *lp, struct port *port, int64_t at_ps, void *hint)
 {
@@ -252,7 +256,8 @@ port_unpaused(const struct port *port, uint8_t classes, int64_t now_ps)
 unsigned port_pick_drr__(struct port *port, uint8_t classes);
 
 /* The class out of 'classes' (not 0) that sends next.  The deficit counts the head of its
- * queue, or a full frame when the queue is empty (a NIC makes its packets when they go). */
+ * queue, or a full frame when the queue is empty (a NIC makes its packets
+ * when they go). */
 static inline unsigned
 port_pick(struct port *port, uint8_t classes)
 {
@@ -309,8 +314,8 @@ void port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
 /* A pause has run out or is over: KIND_PAUSE_END. */
 void port_pause_end(struct lp *lp, struct port *port, unsigned cls);
 
-/* Sends a pause frame for class 'cls': stop for the longest time, or go on.  It goes before
- * every frame that has not started. */
+/* Sends a pause frame for class 'cls': stop for the longest time, or go on.  It goes
+ * before every frame that has not started. */
 void port_send_pause(struct lp *lp, struct port *port, unsigned cls, bool stop);
 
 /* Handles an arrival that is not plain.  Returns true when the caller goes on with 'pkt',
@@ -324,12 +329,12 @@ int64_t port_paused_ps(const struct port *port, unsigned cls, int64_t now_ps);
 void port_init(struct port *port);
 void port_clear(struct port *port);
 
-/* Sets or changes the loss model of the receiving side: share of frames lost, and share of bits in error (0 to 1 each).
- * 'key': the random stream. */
+/* Sets or changes the loss model of the receiving side: share of frames lost, and share
+ * of bits in error (0 to 1 each).  'key': the random stream. */
 void port_set_loss(struct port *port, uint64_t key, double frame_rate, double bit_rate);
 
-/* Loses the data packets that arrive as number drop[0], drop[1], ... from now on: 1-based,
- * ascending. */
+/* Loses the data packets that arrive as number drop[0], drop[1], ... from now on:
+ * 1-based, ascending. */
 void port_set_drops(struct port *port, const uint64_t drop[], uint32_t n_drop);
 
 #endif

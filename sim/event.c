@@ -312,7 +312,8 @@ event_queue_advance__(struct event_queue *queue, int64_t until_ps)
     int64_t end = (until_ps - 1) >> queue->shift; /* last bucket wanted */
 
     if (next > end) {
-        /* Stand right before the end: what comes now lies in the ring, not in the heap. */
+        /* Stand right before the end: what comes now lies in the ring,
+         * not in the heap. */
         if (end - 1 > queue->current) {
             move_to(queue, end - 1);
         }

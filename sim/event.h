@@ -7,8 +7,8 @@
  * bucket width follows the density of events.  Order is (time, key) and nothing else, so
  * neither the width nor the order of insertion can be seen from outside.
  *
- * A key says who causes the event: phase, source, kind (design: "Order").  A source has
- * one event of a phase at a time, so keys at one time differ.
+ * A key says who causes the event: phase, source, kind (docs/architecture.md: "Order").
+ * No source has two events of a kind at one time, so keys at one time differ.
  */
 #ifndef ROCESIM_SIM_EVENT_H
 #define ROCESIM_SIM_EVENT_H
@@ -24,7 +24,6 @@ enum event_phase {
     PHASE_ARRIVAL,
     PHASE_TX_DONE,
     PHASE_TIMER,
-    PHASE_CONTROL,
     PHASE_POST,
 };
 
@@ -80,9 +79,9 @@ struct event_queue {
     uint32_t shift;  /* log2 of the bucket width in ps */
     uint32_t pos;    /* events of the current bucket already taken */
     uint32_t n;      /* events held */
-    uint32_t n_drained, n_opened,
-        n_far; /* since the last look at the width: events taken,
-                                            buckets opened, events put on the heap */
+    /* Since the last look at the width: events taken, buckets opened, events put on the
+     * heap. */
+    uint32_t n_drained, n_opened, n_far;
     uint64_t occupied[EVENT_BUCKETS / 64];
     struct event_bucket ring[EVENT_BUCKETS];
     struct event_bucket far; /* heap, 4 children a node: events past the ring */
@@ -156,8 +155,8 @@ event_queue_drop(struct event_queue *queue)
     queue->n--;
 }
 
-/* Brings into cache what the events of the bucket after the current one point to; for when
- * a bucket has just become current. */
+/* Brings into cache what the events of the bucket after the current one point to; for
+ * when a bucket has just become current. */
 static inline void
 event_queue_prefetch(const struct event_queue *queue)
 {

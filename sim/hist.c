@@ -29,28 +29,6 @@ hist_merge(struct hist *into, const struct hist *from)
 }
 
 int64_t
-hist_percentile(const struct hist *hist, int64_t permille)
-{
-    /* Weights are durations below 2^53 ps or counts: the product stays below 2^63. */
-    int64_t rank = (hist->total * permille + 999) / 1000;
-    int64_t seen = 0;
-
-    if (hist->total == 0) {
-        return 0;
-    }
-    if (rank < 1) {
-        rank = 1;
-    }
-    for (uint32_t i = 0; i < HIST_BUCKETS; i++) {
-        seen += hist->weight[i];
-        if (seen >= rank) {
-            return bucket_floor(i);
-        }
-    }
-    return bucket_floor(HIST_BUCKETS - 1);
-}
-
-int64_t
 hist_quantile(const struct hist *hist, int64_t rank)
 {
     int64_t before = 0;

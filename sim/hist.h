@@ -44,10 +44,6 @@ hist_add(struct hist *hist, int64_t value, int64_t weight)
 
 void hist_merge(struct hist *into, const struct hist *from);
 
-/* Smallest value of the bucket that holds the share 'permille' (0 to 1000) of the weight;
- * 0 for an empty histogram. */
-int64_t hist_percentile(const struct hist *hist, int64_t permille);
-
 /* The value that 'rank' (1 to total) of the weight does not exceed, drawn as a straight
  * line within its bucket; 0 for an empty histogram. */
 int64_t hist_quantile(const struct hist *hist, int64_t rank);

@@ -24,8 +24,8 @@ struct lp_parcel {
     unsigned char body[POOL_ITEM_BYTES];
 };
 
-/* Holds what was sent in window number 'window' and nothing else: the sender empties it when
- * it first writes in a later one, so the reader never writes to it. */
+/* Holds what was sent in window number 'window' and nothing else: the sender empties it
+ * when it first writes in a later one, so the reader never writes to it. */
 struct lp_mailbox {
     _Alignas(64) union {
         struct event *events;      /* inside a thread */
@@ -49,8 +49,7 @@ struct lp {
     /* Of the background; made here, perhaps done elsewhere: only the sums over all
      * processes mean something. */
     int64_t n_background_made, n_background_done;
-    uint32_t
-        window; /* number of the last one begun, from 1; its parity is the mailbox written */
+    uint32_t window; /* number of the last begun, from 1; its parity is the mailbox */
     uint32_t id;
     void *user;             /* borrowed: the model's block of this process */
     struct sim *sim;        /* borrowed */

@@ -26,8 +26,8 @@ enum param_kind {
     PARAM_LENGTH,   /* int64_t, millimetres */
     PARAM_INTEGER,  /* int64_t; with 'names' only the numbers written there */
     PARAM_FRACTION, /* int64_t, Q32: the value times 2^32, rounded to nearest.  Exact for
-                     * the powers of two that hardware uses (1/256, 1019/1024); may pass 1.
-                     * From a decimal: llround(x * 4294967296.0) */
+                     * the powers of two that hardware uses (1/256, 1019/1024); may
+                     * pass 1.  From a decimal: llround(x * 4294967296.0) */
     PARAM_SHARE, /* int64_t, the value times 10^18, 0 to 1: shares far below 2^-32, such
                      * as bit error rates */
     PARAM_RATIO, /* int64_t, "3:2" as PARAM_RATIO_OF(3, 2); not reduced */
@@ -43,8 +43,8 @@ enum param_kind {
 /* 1.0 as a PARAM_SHARE. */
 #define PARAM_SHARE_ONE INT64_C(1000000000000000000)
 
-/* The ratio 'n' : 'm' as a PARAM_RATIO, and its terms; 1 <= n, m <= PARAM_RATIO_MAX.  Ranges
- * compare n / m, so 'min' and 'max' are ratios too. */
+/* The ratio 'n' : 'm' as a PARAM_RATIO, and its terms; 1 <= n, m <= PARAM_RATIO_MAX.
+ * Ranges compare n / m, so 'min' and 'max' are ratios too. */
 #define PARAM_RATIO_MAX INT64_C(0x7fffffff)
 #define PARAM_RATIO_OF(n, m) ((INT64_C(1) << 32) * (n) + (m))
 #define PARAM_RATIO_N(ratio) ((ratio) >> 32)
@@ -97,36 +97,39 @@ void param_set_defaults(const struct param *table, void *blob);
 /* The parameter called 'name', or NULL.  O(n). */
 const struct param *param_find(const struct param *table, const char *name);
 
-/* The parameter whose name is nearest to 'name' by param_distance(), the first of several;
- * NULL only when the table is empty. */
+/* The parameter whose name is nearest to 'name' by param_distance(), the first of
+ * several; NULL only when the table is empty. */
 const struct param *param_nearest(const struct param *table, const char *name);
 
-/* The same over plain words, 'words' ending with NULL; for keys that are no parameters. */
+/* The same over plain words, 'words' ending with NULL; for keys that are
+ * no parameters. */
 const char *param_nearest_word(const char *const *words, const char *name);
 
 /* Index of 'word' in the names of 'p', or -1. */
 int32_t param_enum_find(const struct param *p, const char *word);
 
-/* Damerau-Levenshtein distance (insert, delete, replace, swap of neighbours; optimal string
- * alignment), over bytes, upper and lower case and '-', '_' alike.  Only the first 63 bytes
- * count. */
+/* Damerau-Levenshtein distance (insert, delete, replace, swap of neighbours; optimal
+ * string alignment), over bytes, upper and lower case and '-', '_' alike.  Only the
+ * first 63 bytes count. */
 unsigned param_distance(const char *a, const char *b);
 
 /* Bytes that param_format() needs at most, the ending 0 included. */
 enum { PARAM_TEXT_BYTES = 48 };
 
-/* Writes 'value' of 'p' as a scenario would: "50us", "40Mbps", "10MB", "0.2", "3:2", "true", an
- * enum's word, the special word.  The largest unit that leaves a whole number; a fraction
- * gets the fewest decimals that read back as the same value.  Locale-independent. */
+/* Writes 'value' of 'p' as a scenario would: "50us", "40Mbps", "10MB", "0.2", "3:2",
+ * "true", an enum's word, the special word.  The largest unit that leaves a whole number;
+ * a fraction gets the fewest decimals that read back as the same value.
+ * Locale-independent. */
 void param_format(const struct param *p, int64_t value, char text[PARAM_TEXT_BYTES]);
 
-/* Name of a kind: "time", "rate", "size", "length", "integer", "fraction", "share", "ratio",
- * "bool", "enum". */
+/* Name of a kind: "time", "rate", "size", "length", "integer", "fraction", "share",
+ * "ratio", "bool", "enum". */
 const char *param_kind_name(enum param_kind kind);
 
 /* What is wrong with 'table' for a blob of 'blob_bytes', NULL when nothing is: a default
- * outside its range, a repeated name, a value outside the blob, two values that overlap, a missing
- * source or doc, min > max.  For the table test; '*bad' is set to the entry concerned. */
+ * outside its range, a repeated name, a value outside the blob, two values that
+ * overlap, a missing source or doc, min > max.  For the table test; '*bad' is set to
+ * the entry concerned. */
 const char *param_table_fault(const struct param *table, size_t blob_bytes,
                               const struct param **bad);
 

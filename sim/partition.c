@@ -2,11 +2,12 @@
  *
  * partition.c - candidates for a partition and their predicted cost.
  *
- * Where the constants come from: "fitted" to the prototype engine that docs/architecture.md
- * describes, on two cores: leaf-spine permutations of 128 and 1,024 hosts at windows of
- * 1 us and 157 ns, 1 and 2 threads, 1.5 events a packet-hop.  It took 30 and 40 ns an event
- * at 1 us; 35 and 49 ns at 157 ns: 4.3 and 64 us more a window, which with 128 and 2,048
- * channels is 33 and 31 ns a channel.  Two threads: 1.33 to 1.85 times as fast.
+ * Where the constants come from: "fitted" to a prototype of the engine that
+ * docs/architecture.md describes, on two cores: leaf-spine permutations of 128 and 1,024
+ * hosts at windows of 1 us and 157 ns, 1 and 2 threads, 1.5 events a packet-hop.  It
+ * took 30 and 40 ns an event at 1 us; 35 and 49 ns at 157 ns: 4.3 and 64 us more a
+ * window, which with 128 and 2,048 channels is 33 and 31 ns a channel.  Two threads: 1.33
+ * to 1.85 times as fast.
  *
  * Invariant: floating point is only added, multiplied, divided and compared in a fixed
  * order, so the choice is the same on every machine.
@@ -80,7 +81,8 @@ join(uint32_t *parent, uint32_t a, uint32_t b)
     }
 }
 
-/* Joins nodes that 'mode' wants together, and those of edges below 'threshold_ps' (>= 1). */
+/* Joins nodes that 'mode' wants together, and those of edges below
+ * 'threshold_ps' (>= 1). */
 static void
 join_all(struct candidate *candidate, const struct graph *graph, enum partition_mode mode,
          int64_t threshold_ps)
@@ -215,8 +217,8 @@ fill_loads(const struct candidate *candidate, const struct graph *graph, double 
     free(n_ends);
 }
 
-/* The load of the busiest of 'n_threads' when the heaviest process goes first, each to the
- * thread with least. */
+/* The load of the busiest of 'n_threads' when the heaviest process goes first, each to
+ * the thread with least. */
 static double
 busiest_ns(const struct load *loads, uint32_t n_lps, uint32_t n_threads)
 {
@@ -283,9 +285,9 @@ compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Distinct lookaheads >= 1, ascending, at most PARTITION_MAX_THRESHOLDS of them: the least,
- * the greatest, and others in even steps.  The least is given as 1, which joins as little and
- * is there without any.  Returns how many, at least 1. */
+/* Distinct lookaheads >= 1, ascending, at most PARTITION_MAX_THRESHOLDS of them: the
+ * least, the greatest, and others in even steps.  The least is given as 1, which joins as
+ * little and is there without any.  Returns how many, at least 1. */
 static uint32_t
 find_thresholds(const struct graph *graph, int64_t thresholds[PARTITION_MAX_THRESHOLDS])
 {

@@ -7,9 +7,9 @@
  * arguments.
  *
  * PARTITION_AUTO predicts the wall time of a second of simulated time for each candidate
- * and takes the least.  Candidates: one process; for each of the distinct lookaheads L (at
- * most PARTITION_MAX_THRESHOLDS, evenly chosen), nodes, and likewise racks, joined where an
- * edge has less than L.  The prediction:
+ * and takes the least.  Candidates: one process; for each of the distinct lookaheads L
+ * (at most PARTITION_MAX_THRESHOLDS, evenly chosen), nodes, and likewise racks, joined
+ * where an edge has less than L.  The prediction:
  *
  *     wall_s      = slowest thread / efficiency + windows x barrier
  *     a thread    = sum of its processes' weight x event + windows x (process + its

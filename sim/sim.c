@@ -245,8 +245,8 @@ least_published(const struct run *run, uint32_t parity)
     return least;
 }
 
-/* The first epoch after the last one at 'epoch_ps' that 'next_ps' lies before, or the stop
- * when that comes first.  With no event left, simply the next epoch. */
+/* The first epoch after the last one at 'epoch_ps' that 'next_ps' lies before, or the
+ * stop when that comes first.  With no event left, simply the next epoch. */
 static int64_t
 epoch_after(const struct sim *sim, int64_t epoch_ps, int64_t next_ps)
 {

@@ -7,10 +7,10 @@
  * window's mail of its processes, runs them, publishes the least time it holds or has
  * sent, and meets the others at one barrier a window.
  *
- * Every SIM_EPOCH_PS of simulated time that holds an event, all processes stand at exactly
- * the same time and the epoch function decides: windows never straddle an epoch and are
- * half-open (what happens at E is after E).  So nothing that ends, stops or judges a run
- * depends on the partition or on threads.
+ * Every SIM_EPOCH_PS of simulated time that holds an event, all processes stand at
+ * exactly the same time and the epoch function decides: windows never straddle an epoch
+ * and are half-open (what happens at E is after E).  So nothing that ends, stops or
+ * judges a run depends on the partition or on threads.
  *
  * Source of the window rule: Chandy, Misra (1979) and Nicol (1993), conservative
  * synchronisation with a global lookahead.
@@ -58,9 +58,9 @@ struct sim *sim_new(uint64_t seed, uint32_t n_lps, const struct sim_ops *ops, vo
 /* Frees 'sim' and every object still in flight; accepts NULL. */
 void sim_free(struct sim *sim);
 
-/* Makes the channel from process 'from' to process 'to' unless it is there or they are one.
- * 'lookahead_ps' (>= 1) is the least time a message takes.  Only before sim_start().
- * O(channels that end at 'to'). */
+/* Makes the channel from process 'from' to process 'to' unless it is there or they are
+ * one.  'lookahead_ps' (>= 1) is the least time a message takes.  Only before
+ * sim_start().  O(channels that end at 'to'). */
 void sim_connect(struct sim *sim, uint32_t from, uint32_t to, int64_t lookahead_ps);
 
 /* That channel, or NULL. */

@@ -25,7 +25,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Time of 'bytes' (0 to 2^60) at 'rate_bps' (>= 1), rounded up.  The product needs up to
- * 107 bits, so this is set-up code; per packet see link_tx_ps(). */
+ * 107 bits, so this is for set-up and odd rates; else see sim_ps_per_byte(). */
 static inline int64_t
 sim_tx_time_ps(int64_t bytes, int64_t rate_bps)
 {

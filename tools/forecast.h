@@ -16,7 +16,8 @@ struct forecast {
     int64_t memory_bytes;  /* likewise, in all */
 };
 
-/* What each QP is going to send, by dense id, all workloads.  Owned by the caller (g_free). */
+/* What each QP is going to send, by dense id, all workloads.  Owned by the
+ * caller (g_free). */
 struct work_plan *forecast_plan(const struct run *run);
 
 /* From run_start() on.  O(QPs x hops). */

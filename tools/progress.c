@@ -42,8 +42,9 @@ progress_init(struct progress *progress, const struct run *run, bool quiet)
     }
 }
 
-double
-progress_share(const struct progress *progress, int64_t now_ps)
+/* Share of the work that is done, 0 to 1; negative: not known. */
+static double
+share_done(const struct progress *progress, int64_t now_ps)
 {
     int64_t stop_ps = progress->run->scenario->stop_ps;
     double by_time = stop_ps > 0 ? (double)now_ps / (double)stop_ps : -1;
@@ -114,7 +115,7 @@ progress_show(struct progress *progress, int64_t now_ps)
         return;
     }
     g_autoptr(GString) line = g_string_new(progress->terminal ? "\r" : "rocesim: ");
-    double share = progress_share(progress, now_ps);
+    double share = share_done(progress, now_ps);
 
     if (progress->terminal) {
         append_bar(line, share);
@@ -144,7 +145,7 @@ progress_state(struct progress *progress, int64_t now_ps)
     g_autoptr(GString) line = g_string_new("rocesim: ");
 
     progress_end(progress);
-    append_state(line, progress, now_ps, progress_share(progress, now_ps));
+    append_state(line, progress, now_ps, share_done(progress, now_ps));
     g_string_append_printf(line, ", %" G_GINT64_FORMAT " operations outstanding\n",
                            net_n_ops(progress->run->net));
     fputs(line->str, stderr);

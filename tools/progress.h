@@ -33,7 +33,4 @@ void progress_end(struct progress *progress);
 /* Seconds of a clock that only goes forward. */
 double progress_clock(void);
 
-/* Share of the work that is done, 0 to 1; negative: not known. */
-double progress_share(const struct progress *progress, int64_t now_ps);
-
 #endif

@@ -32,8 +32,8 @@ struct end {
     uint16_t port, peer_port; /* within the node, within the peer */
 };
 
-/* The links that are up: those of node n are ends[first[n]] up to ends[first[n + 1]], ports
- * ascending. */
+/* The links that are up: those of node n are ends[first[n]] up to ends[first[n + 1]],
+ * ports ascending. */
 struct wiring {
     uint32_t *first;
     struct end *ends;
@@ -437,8 +437,8 @@ topo_check_connected(const struct net *net, GError **error)
     g_autofree uint32_t *island = g_new(uint32_t, wiring.n_nics + 1);
 
     find_islands(net, &wiring, island);
-    /* Several islands are fine when hosts have NICs on all of them, as where each rail is a
-     * network of its own. */
+    /* Several islands are fine when hosts have NICs on all of them, as where each rail is
+     * a network of its own. */
     g_autoptr(GArray) landings = find_landings(net, &wiring, island);
 
     wiring_clear(&wiring);

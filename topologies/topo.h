@@ -8,12 +8,13 @@
  *      (param_set_defaults(), then what the user wrote) and a struct topo_input.
  *   2. ops->resolve() fills in what was not given and refuses what does not fit together.
  *      The blob is then the effective configuration: resolving it again changes nothing.
- *   3. ops->build() adds nodes and links to an empty network; topo_describe() counts them.
+ *   3. ops->build() adds nodes and links to an empty network; topo_describe()
+ *      counts them.
  *   4. After net_build(): topo_routes().
  *
- * Names: hosts host0.., a star's switch and leaves leaf0.., spines spine0...  Nodes are added
- * hosts first, then tier by tier; a leaf's links go to its hosts in their order (all NICs of
- * a host, then the next host), then to the spines in theirs.
+ * Names: hosts host0.., a star's switch and leaves leaf0.., spines spine0...  Nodes are
+ * added hosts first, then tier by tier; a leaf's links go to its hosts in their order
+ * (all NICs of a host, then the next host), then to the spines in theirs.
  *
  * Messages of errors are one line and begin with the JSON path within the scenario
  * ("topology.hosts: ..."); the loader puts the file before it.
@@ -37,8 +38,9 @@ enum topo_error {
     TOPO_ERROR_UNCONNECTED, /* two hosts, or a host without a link */
 };
 
-/* Largest network: ends of links in all, ports of one node (a route is a 16-bit index, one
- * value of which says "none"), entries of all route tables together (2 bytes each), tiers. */
+/* Largest network: ends of links in all, ports of one node (a route is a 16-bit index,
+ * one value of which says "none"), entries of all route tables together
+ * (2 bytes each), tiers. */
 #define TOPO_MAX_PORTS 1000000
 #define TOPO_MAX_NODE_PORTS 65534
 #define TOPO_MAX_ROUTES INT64_C(500000000)
@@ -91,8 +93,8 @@ struct topo_ops {
     /* Fills in what is TOPO_UNSET.  FALSE: 'params' is as it was. */
     gboolean (*resolve)(void *params, const struct topo_input *input, GError **error);
 
-    /* Adds all nodes and links to the empty 'net'.  'params' and 'input' have been resolved;
-     * nothing can go wrong. */
+    /* Adds all nodes and links to the empty 'net'.  'params' and 'input' have been
+     * resolved; nothing can go wrong. */
     void (*build)(struct net *net, const void *params, const struct topo_input *input);
 };
 
@@ -115,14 +117,15 @@ struct topo_leafspine {
 };
 
 /* Computes, for every switch of 'net', the equal-cost next hops to every NIC: all first
- * links of shortest paths (fewest links), parallel links each for itself, ports ascending.
- * Hosts do not forward.  'link_down' (by link; may be NULL): links that are not there.
+ * links of shortest paths (fewest links), parallel links each for itself, ports
+ * ascending.  Hosts do not forward.  'link_down' (by link; may be NULL): links
+ * that are not there.
  *
  * A NIC is its dense id, by host and then by port, and a port its number within its node,
  * both as net_build() deals them; what is needed of 'net' are nodes and links only.
  * Fills 'tables' (one for each switch, all owned by the caller).  A NIC that cannot be
- * reached has ROUTE_NONE.  O(switches with hosts x links between switches + switches x NICs).
- * An error leaves nothing in 'tables'. */
+ * reached has ROUTE_NONE.  O(switches with hosts x links between switches + switches x
+ * NICs).  An error leaves nothing in 'tables'. */
 gboolean topo_route_tables(const struct net *net, const bool link_down[],
                            struct route_table *tables[], GError **error);
 
@@ -167,9 +170,9 @@ enum { TOPO_TEXT_BYTES = 48 };
 const char *topo_wide_text__(char text[TOPO_TEXT_BYTES], __int128 value);
 const char *topo_rate_text__(char text[TOPO_TEXT_BYTES], int64_t rate_bps);
 
-/* For topologies: adds host0 to host('hosts' - 1), 'hosts_per_rack' of them to each rack from
- * rack 0 on; adds 'n' switches of 'tier', called 'prefix' and a number, each a rack of its
- * own from 'first_rack' on; adds 'n' parallel links. */
+/* For topologies: adds host0 to host('hosts' - 1), 'hosts_per_rack' of them to each rack
+ * from rack 0 on; adds 'n' switches of 'tier', called 'prefix' and a number, each a rack
+ * of its own from 'first_rack' on; adds 'n' parallel links. */
 void topo_add_hosts__(struct net *net, int64_t hosts, int64_t hosts_per_rack);
 void topo_add_switches__(struct net *net, const char *prefix, int64_t n,
                          uint32_t first_rack, uint8_t tier);

@@ -159,8 +159,8 @@ check_nodes(const struct topo_graph *graph, const uint32_t *n_ports, GError **er
     return TRUE;
 }
 
-/* Tiers not given: links to the nearest host, by rounds over all links.  The last tier takes
- * what is farther, so there are few rounds. */
+/* Tiers not given: links to the nearest host, by rounds over all links.  The last tier
+ * takes what is farther, so there are few rounds. */
 static void
 fill_tiers(const struct topo_graph *graph, const uint32_t *ends, uint8_t *tiers)
 {

@@ -3,8 +3,8 @@
  * topo_leafspine.c - two tiers: leaves with hosts, every leaf with links to every spine.
  *
  * Source: the folded Clos network, C. Clos, "A study of non-blocking switching networks",
- * BSTJ 32 (1953); as leaf and spine in Alizadeh and Edsall, "On the data path performance of
- * leaf-spine datacenter fabrics", IEEE HOTI 2013.
+ * BSTJ 32 (1953); as leaf and spine in Alizadeh and Edsall, "On the data path performance
+ * of leaf-spine datacenter fabrics", IEEE HOTI 2013.
  *
  * With P hosts per leaf of n NICs at rate h, U uplinks per leaf at rate f, S spines,
  * L leaves, H hosts:
@@ -61,8 +61,8 @@ down_text(const struct topo_leafspine *p, const struct topo_input *input)
                            topo_rate_text__(rate, input->host_link.rate_bps));
 }
 
-/* What is wrong with 'num' / 'den' as the count 'what', computed as 'sum' says from 'from'
- * at the given oversubscription. */
+/* What is wrong with 'num' / 'den' as the count 'what', computed as 'sum' says from
+ * 'from' at the given oversubscription. */
 static gboolean
 check_quotient(const char *what, const char *sum, __int128 num, __int128 den,
                const char *from, __int128 multiple, int64_t ratio, GError **error)

@@ -116,7 +116,8 @@ fire(struct lp *lp, struct work_timer *timer)
     }
 }
 
-/* Its flows of a round count as begun when the one before it ends, so that the run goes on. */
+/* Its flows of a round count as begun when the one before it ends, so that
+ * the run goes on. */
 static void
 begin_round(struct sender *sender, int64_t at_ps)
 {

@@ -33,7 +33,7 @@ trace_free_state(void *state)
     }
 }
 
-/* ---- checks ---------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------ */
 
 static gboolean
 check_hosts(const struct trace *trace, const struct work_params *params, GError **error)
@@ -85,7 +85,7 @@ check_op(const struct trace *trace, const struct trace_op *op, uint32_t index,
     return TRUE;
 }
 
-/* ---- from trace to player -------------------------------------------------------------- */
+/* ---- from trace to player ---------------------------------------------------------- */
 
 static struct player *
 place_ranks(struct net *net, const struct work_params *params, const struct trace *trace,

@@ -20,8 +20,6 @@
 
 enum work_kind { WORK_FLOWS, WORK_PERMUTATION, WORK_INCAST, WORK_COLLECTIVE, WORK_TRACE };
 
-enum { WORK_N_KINDS = WORK_TRACE + 1 };
-
 /* The operation a message is sent by. */
 enum work_verb { WORK_WRITE, WORK_WRITE_IMM };
 

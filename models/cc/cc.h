@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * cc.h - congestion control: a table of functions over a small state in the QP.
- * A congestion control sees CNPs, ACKs, timeouts and its own packets; it sees no queue, no
- * switch and no event loop.  It never asks for a timer: what its timers would have done
- * since the last look is caught up at the next look (CNP, packet, sample), and must equal
- * a twin that runs every timer as an event.
+ * A congestion control sees CNPs, ACKs, timeouts and its own packets; it sees no queue,
+ * no switch and no event loop.  It never asks for a timer: what its timers would have
+ * done since the last look is caught up at the next look (CNP, packet, sample), and must
+ * equal a twin that runs every timer as an event.
  *
  * One algorithm = one file cc_NAME.c that defines 'cc_NAME_ops', and one line in
  * cc_list.def.
@@ -12,14 +12,15 @@
  * How a NIC drives it:
  *     init()       once a QP, before its first packet
  *     on_cnp()     a CNP for the QP has arrived; also while not limited
- *     on_send()    a data packet (first sent or sent again) starts on the wire; called only
+ *     on_send()    a data packet (first sent or sent again) starts on the wire; called
  *                  while out.limited.  The gap to the next packet of the QP is taken from
  *                  the rate that it leaves in 'out'
  *     on_ack()     only if not NULL
  *     on_timeout() only if not NULL
- *     sync()       before the rate is sampled or reported; into the QP's own 'out', as it may
- *                  find that the QP is no longer limited
- * 'now_ps' never goes back from call to call on one state.  Only differences of times count.
+ *     sync()       before the rate is sampled or reported; into the QP's own 'out', as
+ *                  it may find that the QP is no longer limited
+ * 'now_ps' never goes back from call to call on one state.  Only differences of times
+ * count.
  *
  * Invariant: while out.limited is false the QP is at line rate with no window, nothing is
  * pending, and only on_cnp(), on_ack() or on_timeout() can change that.
@@ -40,8 +41,7 @@ enum { CC_STATE_BYTES = 96 };
 /* What an algorithm needs of the network; the loader refuses a network without. */
 enum cc_needs {
     CC_NEEDS_NOTHING = 0,
-    CC_NEEDS_ECN = 1 << 0, /* data is ECT, switches mark, receivers send CNPs */
-    CC_NEEDS_RTT = 1 << 1  /* cc_ack.rtt_ps is valid */
+    CC_NEEDS_ECN = 1 << 0 /* data is ECT, switches mark, receivers send CNPs */
 };
 
 /* What an algorithm is told at the start of a QP. */
@@ -63,8 +63,8 @@ struct cc_out {
 /* An ACK that acknowledges something new. */
 struct cc_ack {
     int64_t now_ps;
-    int64_t acked_bytes; /* payload newly acknowledged, > 0 */
-    int64_t rtt_ps;      /* of the packet that was acknowledged; only if CC_NEEDS_RTT */
+    int64_t
+        acked_bytes; /* payload newly acknowledged, > 0; short packets count as full */
 };
 
 /* One parameter of a preset that differs from the table's default. */
@@ -82,14 +82,13 @@ struct cc_preset {
     int64_t cnp_interval_ps;         /* default of nic.cnp_interval under this preset;
                                          * 0 where the algorithm gets no CNPs */
     const char *cnp_interval_source; /* NULL if there are no CNPs */
-    const struct cc_override
-        *overrides; /* ends with a NULL name; what it does not name has
-                                          * the table's default */
+    /* Ends with a NULL name; what it does not name has the table's default. */
+    const struct cc_override *overrides;
 };
 
 /* An algorithm.  'state' is CC_STATE_BYTES of the QP, 8-byte aligned; 'params' a blob of
- * params_bytes filled from 'params' the table, const after set-up, shared by all QPs.  Functions
- * may be NULL only where said.  All of them set every field of '*out'. */
+ * params_bytes filled from 'params' the table, const after set-up, shared by all QPs.
+ * Functions may be NULL only where said.  All of them set every field of '*out'. */
 struct cc_ops {
     const char *name;   /* as in cc.algorithm */
     const char *source; /* paper and section */

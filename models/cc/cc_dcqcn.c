@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * cc_dcqcn.c - DCQCN, the reaction point: cut at a CNP, recover by timer and byte counter.
- * The notification point (when a CNP is sent) is the NIC's; the marking is the switch's.
+ * cc_dcqcn.c - DCQCN, the reaction point: cut at a CNP, recover by timer and byte
+ * counter.  The notification point (when a CNP is sent) is the NIC's; the marking
+ * is the switch's.
  *
- * Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015,
+ * Source: Zhu et al., "Congestion Control for Large-Scale RDMA
+ * Deployments", SIGCOMM 2015,
  *     section 3.1, equations 1-4 (preset `paper`); Mellanox community DOC-2790 and NVIDIA
  *     DOCA "DCQCN CC Parameters" with the defaults of mlxconfig (preset `mlx5`).
  *     docs/cc/dcqcn.md has the equations, the integer forms and what deviates.
  *
  * No timer is an event.  Three clocks run between looks: alpha, rate, and at most one cut
- * that waits for the decrease interval.  Alpha matters to a cut only, so it is caught up at
- * CNPs, cuts and samples; the rate clock is caught up at each packet.  What is due at the
- * same time happens in the order alpha, rate, cut, and before the CNP or packet of that time.
+ * that waits for the decrease interval.  Alpha matters to a cut only, so it is caught
+ * up at CNPs, cuts and samples; the rate clock is caught up at each packet.  What is
+ * due at the same time happens in the order alpha, rate, cut, and before the CNP or
+ * packet of that time.
  *
  * Invariants: min <= current <= target <= line rate (current below the minimum rate only
  *     if the line is); 0 <= alpha <= 1; current = line rate means that nothing runs but
@@ -54,8 +57,8 @@ alpha_decayed(uint64_t alpha_q32, const struct dcqcn_params *p)
     return (alpha_q32 * (one_q32 - (uint64_t)p->g_q32)) >> 32;
 }
 
-/* Catches the alpha clock up to 'now_ps'.  One step a tick, at most about 32 ln 2 / g steps:
- * 0 stays 0. */
+/* Catches the alpha clock up to 'now_ps'.  One step a tick, at most about 32 ln 2 / g
+ * steps: 0 stays 0. */
 static void
 alpha_to(struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps)
 {
@@ -117,7 +120,8 @@ cut(struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps)
         (p->clamp_target_after_time_inc && s->time_stage > 0)) {
         s->target_bps = s->rate_bps;
     }
-    /* R_C (1 - alpha / 2): 42 x 33 bits need the wide product; the loss is rounded down. */
+    /* R_C (1 - alpha / 2): 42 x 33 bits need the wide product; the loss is
+     * rounded down. */
     int64_t before_bps = s->rate_bps;
     int64_t loss_bps =
         (int64_t)(((unsigned __int128)before_bps * s->alpha_q32) >> (32 + p->gd - 10));

@@ -30,9 +30,9 @@ struct dcqcn_params {
     int64_t first_cnp_rate_bps;   /* PARAM_SPECIAL: the first CNP cuts as any other */
     int32_t alpha_update;         /* enum dcqcn_alpha_update */
     bool clamp_target;            /* every cut sets the target to the rate before it */
-    bool
-        clamp_target_after_time_inc; /* a cut does so if the rate clock has raised the rate */
-    bool hai_by_stage;               /* hyper increase grows with the stage */
+    bool hai_by_stage;            /* hyper increase grows with the stage */
+    /* A cut does so if the rate clock has raised the rate. */
+    bool clamp_target_after_time_inc;
 };
 
 struct dcqcn {

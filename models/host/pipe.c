@@ -40,7 +40,8 @@ pipe_send(struct lp *lp, struct pipe *pipe, int64_t bytes, struct pipe_item *ite
 void
 pipe_arrive(struct lp *lp, struct pipe *pipe)
 {
-    /* 'queued' stays set: what a delivery sends here again waits for the loop or for arm(). */
+    /* 'queued' stays set: what a delivery sends here again waits for the loop
+     * or for arm(). */
     while (pipe->head && pipe->head->due_ps <= lp->now_ps) {
         struct pipe_item *item = pipe->head;
 

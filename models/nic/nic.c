@@ -7,8 +7,8 @@
  *
  * Sources: InfiniBand Architecture 1.4 vol. 1 chapter 9 (transport), annex A17 (CNP);
  * DCQCN's notification point: SIGCOMM '15 section 3.2.
- * Invariants: bit c of nic.ready is set exactly while ring c is not empty; a QP has at most
- * one KIND_PACE and one KIND_ACK_TIMER event queued.
+ * Invariants: bit c of nic.ready is set exactly while ring c is not empty; a QP has at
+ * most one KIND_PACE and one KIND_ACK_TIMER event queued.
  */
 #include <config.h>
 
@@ -19,7 +19,7 @@
 
 #define TTL_FIRST 64 /* what Linux and mlx5 send RoCEv2 with */
 
-/* ---- the ring of QPs that may send ---------------------------------------------------- */
+/* ---- the ring of QPs that may send ------------------------------------------------- */
 
 static void
 ring_add(struct nic *nic, struct qp *qp)
@@ -66,8 +66,8 @@ window_is_open(const struct qp *qp)
            inflight * qp->nic->config->mtu_bytes < qp->rate.window_bytes;
 }
 
-/* Puts an idle QP with something to send into the ring, or has it wait for its pace.  From
- * 'ready_by_ps' on it stands in the ring. */
+/* Puts an idle QP with something to send into the ring, or has it wait for its pace.
+ * From 'ready_by_ps' on it stands in the ring. */
 static inline void
 place(struct lp *lp, struct qp *qp, int64_t ready_by_ps)
 {
@@ -103,7 +103,7 @@ nic_pace(struct lp *lp, struct qp *qp)
     nic_activate(lp, qp);
 }
 
-/* ---- ACK timer ------------------------------------------------------------------------ */
+/* ---- ACK timer --------------------------------------------------------------------- */
 
 static void
 queue_ack_timer(struct lp *lp, struct qp *qp, int64_t at_ps)
@@ -123,7 +123,7 @@ restart_ack_timer(struct lp *lp, struct qp *qp)
     }
 }
 
-/* ---- sending -------------------------------------------------------------------------- */
+/* ---- sending ----------------------------------------------------------------------- */
 
 /* Asks the congestion control about a packet of 'wire_bytes' that starts now. */
 static void
@@ -203,7 +203,8 @@ make_data(struct lp *lp, struct qp *qp)
     return pkt;
 }
 
-/* Takes the next QP of class 'cls' that still has something to send; NULL when none has. */
+/* Takes the next QP of class 'cls' that still has something to send; NULL
+ * when none has. */
 static struct qp *
 next_qp(struct nic *nic, unsigned cls)
 {
@@ -234,7 +235,8 @@ take_answer(struct nic *nic, unsigned cls)
 }
 
 /* Sends one frame of class 'cls' from 'start_ps' on.  Returns its bytes, or 0: there was
- * nothing after all; '*ready_ps' is lowered to when an answer of the class will be ready. */
+ * nothing after all; '*ready_ps' is lowered to when an answer of the class
+ * will be ready. */
 static uint32_t
 send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
          int64_t *ready_ps)
@@ -269,8 +271,8 @@ send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
     return bytes;
 }
 
-/* Sends the frame whose turn it is from 'start_ps' on, where the wire is free.  Returns as
- * send_one(). */
+/* Sends the frame whose turn it is from 'start_ps' on, where the wire is free.  Returns
+ * as send_one(). */
 static uint32_t
 send_next(struct lp *lp, struct nic *nic, int64_t start_ps, int64_t *ready_ps)
 {
@@ -316,7 +318,7 @@ nic_serve(struct lp *lp, struct nic *nic)
     }
 }
 
-/* ---- answering ------------------------------------------------------------------------ */
+/* ---- answering --------------------------------------------------------------------- */
 
 static struct packet *
 make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
@@ -370,8 +372,8 @@ send_ack(struct lp *lp, struct qp *qp)
 {
     uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt - 1) & PSN_MASK;
 
-    /* One ACK for the newest request, where the wire holds it up.  One that is not ready yet
-     * would answer this request before its time. */
+    /* One ACK for the newest request, where the wire holds it up.  One that is not ready
+     * yet would answer this request before its time. */
     if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
         qp->waiting_ack->tp.psn = psn;
         return;
@@ -393,11 +395,13 @@ send_nak(struct lp *lp, struct qp *qp)
 
     qp->nak_sent = true;
     qp->nic->naks_sent++;
-    /* A NAK acknowledges what lies before it; an ACK that waits would only repeat that. */
+    /* A NAK acknowledges what lies before it; an ACK that waits would
+     * only repeat that. */
     answer(lp, qp->nic, make_answer(lp, qp, PACKET_NAK, psn));
 }
 
-/* The notification point: at once for the first mark, then at most one CNP an interval. */
+/* The notification point: at once for the first mark, then at most one
+ * CNP an interval. */
 static void
 notice_mark(struct lp *lp, struct qp *qp)
 {
@@ -419,7 +423,7 @@ notice_mark(struct lp *lp, struct qp *qp)
     answer(lp, qp->nic, pkt);
 }
 
-/* ---- upcalls -------------------------------------------------------------------------- */
+/* ---- upcalls ----------------------------------------------------------------------- */
 
 enum { UP_SENT, UP_RECEIVED, UP_RECEIVED_IMM };
 
@@ -461,7 +465,7 @@ up(struct lp *lp, struct qp *qp, unsigned what, uint32_t id, int64_t bytes, uint
     pipe_send(lp, &qp->nic->up, 0, item);
 }
 
-/* ---- responder ------------------------------------------------------------------------ */
+/* ---- responder --------------------------------------------------------------------- */
 
 static void
 receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
@@ -495,7 +499,7 @@ receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
     }
 }
 
-/* ---- requester ------------------------------------------------------------------------ */
+/* ---- requester --------------------------------------------------------------------- */
 
 /* Goes back to packet 'seq' (go-back-N), which is not acknowledged. */
 static void

@@ -3,8 +3,8 @@
  * nic.h - a NIC port: arbitrates over its queue pairs, answers, obeys pauses.
  *
  * QPs that may send now stand in one ring a class and take turns packet by packet; a QP
- * held back by its pace has an event of its own.  So a NIC never scans its QPs.  ACKs, NAKs
- * and CNPs wait in the port's class queues and go before data of their class.
+ * held back by its pace has an event of its own.  So a NIC never scans its QPs.  ACKs,
+ * NAKs and CNPs wait in the port's class queues and go before data of their class.
  */
 #ifndef ROCESIM_MODELS_NIC_NIC_H
 #define ROCESIM_MODELS_NIC_NIC_H

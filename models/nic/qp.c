@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * qp.c - posting and the counts of a queue pair.  What goes on the wire is nic.c's.
- * Invariant: snd_una <= snd_nxt <= snd_max <= snd_end; 'cur' holds snd_nxt or is NULL when
- * snd_nxt = snd_end.
+ * Invariant: snd_una <= snd_nxt <= snd_max <= snd_end; 'cur' holds snd_nxt or is NULL
+ * when snd_nxt = snd_end.
  */
 #include <config.h>
 
@@ -43,7 +43,8 @@ qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has
 void
 qp_set_pace(struct qp *qp)
 {
-    /* 8e12 x 2^16 is below 2^59; a full frame times the slowest pace (1 Mb/s) below 2^52. */
+    /* 8e12 x 2^16 is below 2^59; a full frame times the slowest pace
+     * (1 Mb/s) below 2^52. */
     qp->pace_q16 = (uint64_t)(8 * PS_PER_S << 16) / (uint64_t)qp->rate.rate_bps;
 }
 

@@ -2,8 +2,8 @@
  *
  * qp.h - a reliable-connection queue pair: requester and responder.
  *
- * Packets of a QP are counted from 0 in 64 bits; the PSN on the wire is that count plus the
- * base, modulo 2^24.  The responder compares PSNs over half the circle, so a wrap is
+ * Packets of a QP are counted from 0 in 64 bits; the PSN on the wire is that count plus
+ * the base, modulo 2^24.  The responder compares PSNs over half the circle, so a wrap is
  * nothing special.
  *
  * Source: InfiniBand Architecture 1.4 vol. 1, chapter 9: 9.7.1 (PSN), 9.7.5.1 (ACK
@@ -77,7 +77,6 @@ struct qp {
     int64_t rcv_nxt; /* count of the next packet expected */
     int64_t last_cnp_ps;
     struct packet *waiting_ack; /* borrowed: an ACK not yet on the wire */
-    uint32_t rcv_message_bytes;
     bool nak_sent, cnp_ever;
     uint32_t qpn; /* 24 bit */
 
@@ -95,8 +94,8 @@ struct qp {
 
 static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
 
-/* Posts an RDMA WRITE of 'bytes' (0 to 1 GiB); 'id' comes back in the upcalls at both ends.
- * With 'has_imm' the last packet carries 'imm'. */
+/* Posts an RDMA WRITE of 'bytes' (0 to 1 GiB); 'id' comes back in the upcalls at both
+ * ends.  With 'has_imm' the last packet carries 'imm'. */
 void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
                    uint32_t imm);
 

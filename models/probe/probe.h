@@ -3,7 +3,7 @@
  * probe.h - what a run lets be seen: records kept by process, merged, streamed.
  *
  * Each process appends to a buffer of its own; at an epoch all buffers are merged in the
- * order (time, object) and handed to the sinks.  So the output does not depend on the
+ * order of probe_merge() and handed to the sink.  So the output does not depend on the
  * partition, memory is bounded by an epoch, and a probe that is off costs one test.
  */
 #ifndef ROCESIM_MODELS_PROBE_PROBE_H
@@ -13,9 +13,9 @@
 
 enum probe_kind {
     PROBE_PAUSE, /* a pause that has ended: a = start ps, b = causing egress port */
-    PROBE_QUEUE, /* sample of a port's class: a = queue bytes, b = bytes sent since the last
-                     one, c = bit 0: paused */
-    PROBE_RATE, /* sample of a QP: a = rate bps, b = packets unacknowledged */
+    PROBE_QUEUE, /* sample of a port's class: a = queue bytes, b = bytes sent since the
+                    last sample, c = 1: paused, else 0 */
+    PROBE_RATE,  /* sample of a QP: a = rate bps, b = packets unacknowledged */
 };
 
 struct probe_record {
@@ -59,8 +59,8 @@ probe_add(struct probe *probe, const struct probe_record *record)
     }
 }
 
-/* Hands the records of all 'n' probes to 'sink' in order of (time, kind, object, class) and empties
- * them.  O(r log r). */
+/* Hands the records of all 'n' probes to 'sink' in order of (time, kind, object, class)
+ * and empties them.  O(r log r). */
 void probe_merge(struct probe *const probes[], uint32_t n, const struct probe_sink *sink);
 
 #endif

@@ -7,9 +7,9 @@
  * dynamic threshold alpha x free, then the headroom of the port; beyond that it is lost.
  * A lossy class is judged at the egress: the queue against alpha x free.
  *
- * Sources: Choudhury and Hahne, "Dynamic queue length thresholds", ToN 6(2), 1998; order of
- * reserve, shared, headroom and release as SONiC's buffer model and the HPCC simulator's
- * switch-mmu have it.
+ * Sources: Choudhury and Hahne, "Dynamic queue length thresholds", ToN 6(2), 1998; order
+ * of reserve, shared, headroom and release as SONiC's buffer model and the HPCC
+ * simulator's switch-mmu have it.
  * Invariant: shared_used is the sum over all accounts of what lies over their reserve.
  */
 #ifndef ROCESIM_MODELS_SWITCH_BUFFER_H
@@ -56,9 +56,9 @@ buffer_use__(struct buffer *buffer, struct in_class *in, int64_t reserved_bytes,
 /* Charges 'bytes' to the lossless account 'in'.  False: no room, nothing charged.
  * '*stop' tells whether the peer must be told to stop.
  *
- * Headroom is for what comes after the frame that stops the peer.  When other accounts have
- * let the threshold fall below what lies here already, that frame goes to headroom, too;
- * the last one after it may then take shared room instead. */
+ * Headroom is for what comes after the frame that stops the peer.  When other accounts
+ * have let the threshold fall below what lies here already, that frame goes to headroom,
+ * too; the last one after it may then take shared room instead. */
 static inline bool
 buffer_admit_lossless(struct buffer *buffer, struct in_class *in, int64_t bytes,
                       bool *stop)
@@ -68,7 +68,8 @@ buffer_admit_lossless(struct buffer *buffer, struct in_class *in, int64_t bytes,
     bool fits = in->used_bytes + bytes <= buffer->reserved_bytes ||
                 (shared < buffer_threshold(buffer) && has_room);
 
-    /* Once a frame lies in headroom the next ones do too: order of release is by account. */
+    /* Once a frame lies in headroom the next ones do too: order of release
+     * is by account. */
     if (in->headroom_bytes == 0 && fits) {
         buffer_use__(buffer, in, buffer->reserved_bytes, bytes);
         /* Strictly inside the reserve nothing is ever stopped. */
@@ -128,10 +129,10 @@ buffer_may_resume(const struct buffer *buffer, const struct in_class *in)
     return shared == 0 || shared <= buffer_threshold(buffer) - buffer->xon_offset_bytes;
 }
 
-/* Headroom that no phase can overflow, bytes: what the cable holds both ways, what the peer
- * sends in its reaction time, one frame in front of the pause frame, one the peer has just
- * begun, and the pause frame itself.  'rate_bps' of the link, 'delay_ps' one way,
- * 'reaction_ps' of the peer, 'frame_bytes' the largest frame with FCS. */
+/* Headroom that no phase can overflow, bytes: what the cable holds both ways, what the
+ * peer sends in its reaction time, one frame in front of the pause frame, one the peer
+ * has just begun, and the pause frame itself.  'rate_bps' of the link, 'delay_ps' one
+ * way, 'reaction_ps' of the peer, 'frame_bytes' the largest frame with FCS. */
 int64_t buffer_headroom_bytes(int64_t rate_bps, int64_t delay_ps, int64_t reaction_ps,
                               int64_t frame_bytes);
 

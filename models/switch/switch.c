@@ -54,8 +54,8 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
     return pkt;
 }
 
-/* Sends the frame whose turn it is from 'start_ps' on, where the wire is free.  Returns its
- * bytes, or 0: none is ready; '*ready_ps' is lowered to when one will be. */
+/* Sends the frame whose turn it is from 'start_ps' on, where the wire is free.  Returns
+ * its bytes, or 0: none is ready; '*ready_ps' is lowered to when one will be. */
 static uint32_t
 send_next(struct lp *lp, struct port *port, int64_t start_ps, int64_t *ready_ps)
 {

@@ -3,8 +3,8 @@
  * switch.h - a switch with a shared buffer: routes, admits, marks, schedules.
  *
  * An arrival is judged and charged at its last bit (at its first bytes where the switch
- * cuts through); its earliest start at the egress is the forwarding latency later.  A frame
- * that finds its egress idle is committed at once (port.h) and never charged.
+ * cuts through); its earliest start at the egress is the forwarding latency later.  A
+ * frame that finds its egress idle is committed at once (port.h) and never charged.
  */
 #ifndef ROCESIM_MODELS_SWITCH_SWITCH_H
 #define ROCESIM_MODELS_SWITCH_SWITCH_H

@@ -2,10 +2,10 @@
  *
  * bench_fabric.c - how fast the engine carries packets: `name value unit` a line.
  *
- * usage: bench_fabric [NAME [REPEATS]]     rows whose name begins with NAME; default all, 3
+ * usage: bench_fabric [NAME [REPEATS]]   rows whose name begins with NAME; 3 repeats
  *
- * Every row runs in a child of its own, so that its memory is its own, and counts the event
- * loop alone; of the repeats the fastest is printed.  perm: host i sends to host
+ * Every row runs in a child of its own, so that its memory is its own, and counts the
+ * event loop alone; of the repeats the fastest is printed.  perm: host i sends to host
  * (i + 37) mod n; ring: to the next host; incast: 96 senders to host 0.  100 Gb/s, 1 us
  * links, MTU 4096, an ACK a packet, generic switch.  w64: at most 64 packets of a QP
  * unacknowledged, w0: no limit; t1, t2: threads.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * fuzz_nccl_log.c - any bytes, as one log or (cut at each byte 1) several, give a trace that
- * keeps its invariants or an error of one line.
+ * fuzz_nccl_log.c - any bytes, as one log or (cut at each byte 1) several, give a trace
+ * that keeps its invariants or an error of one line.
  */
 #include <config.h>
 

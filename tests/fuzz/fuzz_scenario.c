@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * fuzz_scenario.c - any bytes as a scenario, with --set arguments behind each byte 1, or (not
- * beginning with '{') as a table of flows: an error of one line, or a scenario whose echo is
- * accepted and echoed alike.
+ * fuzz_scenario.c - any bytes as a scenario, with --set arguments behind each byte 1, or
+ * (not beginning with '{') as a table of flows: an error of one line, or a scenario whose
+ * echo is accepted and echoed alike.
  */
 #include <config.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * cc_hello.c - the smallest congestion control that does something: half the rate at each
- * CNP or timeout, back to line rate after 'calm' without one.  An example and a test, not a
- * protocol.
+ * CNP or timeout, back to line rate after 'calm' without one.  An example and a
+ * test, not a protocol.
  *
  * Source: made up.
  * Invariant: 1 Mb/s <= rate <= line rate.

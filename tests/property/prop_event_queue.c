@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * prop_event_queue.c - the event queue against a sorted list: random pushes and takes over
- * all densities and horizons come out in order of (time, key), each once.
+ * prop_event_queue.c - the event queue against a sorted list: random pushes and takes
+ * over all densities and horizons come out in order of (time, key), each once.
  */
 #include <config.h>
 

@@ -80,9 +80,9 @@ draw_params(struct rig *rig, struct dice *dice)
     rig->sw.ingress_latency_ps = below(dice, 3) ? 0 : (int64_t)below(dice, 100000);
 }
 
-/* Two rows of switches between the hosts, of one length, and cross-overs: the hash decides
- * about the way there and the way back.  At times the second row is so slow that ACKs queue
- * in it. */
+/* Two rows of switches between the hosts, of one length, and cross-overs: the hash
+ * decides about the way there and the way back.  At times the second row is so slow that
+ * ACKs queue in it. */
 static void
 draw_ladder(struct rig *rig, struct dice *dice)
 {

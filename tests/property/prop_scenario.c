@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * prop_scenario.c - whatever is done to any value of a valid scenario, the loader either says
- * in one line what is wrong, or accepts it and echoes a scenario that it accepts again with
- * the same echo.
+ * prop_scenario.c - whatever is done to any value of a valid scenario, the loader either
+ * says in one line what is wrong, or accepts it and echoes a scenario that it accepts
+ * again with the same echo.
  *
- * Each value of tests/data/scenario/valid/full.json, objects and lists too, is deleted, given
- * every other type, negated, enlarged, emptied, and its key misspelt, repeated with another
- * case, and commented out.
+ * Each value of tests/data/scenario/valid/full.json, objects and lists too, is deleted,
+ * given every other type, negated, enlarged, emptied, and its key misspelt, repeated with
+ * another case, and commented out.
  */
 #include <config.h>
 

@@ -5,8 +5,8 @@
  * Life: job_star(), job_star_nics(), or a built rig and job_params(); change 'nccl' and
  * 'params'; job_play(), or job_new() and job_run(); read; job_clear().
  *
- * The defaults are those of a scenario: NCCL 2.30.7 without costs, GPUs joined at 450 GB/s
- * and 1 us.  Rank r is GPU r mod 'gpus' of host r / 'gpus'.
+ * The defaults are those of a scenario: NCCL 2.30.7 without costs, GPUs joined at 450
+ * GB/s and 1 us.  Rank r is GPU r mod 'gpus' of host r / 'gpus'.
  */
 #ifndef ROCESIM_TESTS_SUPPORT_JOB_H
 #define ROCESIM_TESTS_SUPPORT_JOB_H

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * known.h - the known answers K1, K2, ...: expected values, comparison, and the record from
- * which docs/validation.md is made.
+ * known.h - the known answers K1, K2, ...: expected values, comparison, and the record
+ * from which docs/validation.md is made.
  *
  * tests/data/known-answers.json holds one object for each, sorted: "title", "source", and
- * numbers by name, the unit in the name.  The tolerance of number x is the first there is of
- * "x_tolerance" (absolute), "x_tolerance_share" (of the expected value), "tolerance",
+ * numbers by name, the unit in the name.  The tolerance of number x is the first there is
+ * of "x_tolerance" (absolute), "x_tolerance_share" (of the expected value), "tolerance",
  * "tolerance_share"; without any the comparison fails.
  *
- * When environment variable VALIDATION_OUT names a file, each comparison appends a line to
- * it; tests/validate/table makes the page of those lines.
+ * When environment variable VALIDATION_OUT names a file, each comparison appends a line
+ * to it; tests/validate/table makes the page of those lines.
  */
 #ifndef ROCESIM_TESTS_SUPPORT_KNOWN_H
 #define ROCESIM_TESTS_SUPPORT_KNOWN_H
 
-/* The number 'name' of known answer 'id' ("K46").  Fails the test when it is not there. */
+/* The number 'name' of known answer 'id' ("K46").  Fails the test when it
+ * is not there. */
 double known(const char *id, const char *name);
 
 /* Compares 'obtained' with number 'name' of 'id': records, then fails the test when they

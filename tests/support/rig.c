@@ -49,7 +49,7 @@ rig_clear(struct rig *rig)
     g_array_free(rig->records, TRUE);
 }
 
-/* ---- shapes --------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------ */
 
 static uint32_t
 add_host(struct rig *rig, uint32_t rack)
@@ -123,7 +123,7 @@ rig_leaf_spine(struct rig *rig, uint32_t hosts, uint32_t leaves, uint32_t spines
     }
 }
 
-/* ---- building ------------------------------------------------------------------------- */
+/* ---- building ---------------------------------------------------------------------- */
 
 static void
 set_routes(struct net *net)
@@ -193,7 +193,7 @@ rig_build(struct rig *rig)
     set_routes(rig->net);
 }
 
-/* ---- flows ---------------------------------------------------------------------------- */
+/* ---- flows ------------------------------------------------------------------------- */
 
 struct rig_flow *
 rig_flow_on(struct rig *rig, uint32_t connection, unsigned side, int64_t bytes,
@@ -377,7 +377,7 @@ rig_port(const struct rig *rig, const char *node, const char *peer)
     g_error("no link from %s to %s", node, peer);
 }
 
-/* ---- what a run leaves ---------------------------------------------------------------- */
+/* ---- what a run leaves ------------------------------------------------------------- */
 
 struct rig_sums
 rig_sum(const struct rig *rig)

@@ -3,8 +3,8 @@
  * rig.h - small networks for tests: a few hosts and switches, flows that start when they
  * are told to, and everything that a run leaves behind boiled down to one number.
  *
- * Life: rig_init(); hosts, switches and links (rig_star(), rig_chain(), rig_leaf_spine() or
- * the net_add_* of models/net.h); change 'nic', 'sw', 'ecn', 'cc_name'; rig_build();
+ * Life: rig_init(); hosts, switches and links (rig_star(), rig_chain(), rig_leaf_spine()
+ * or the net_add_* of models/net.h); change 'nic', 'sw', 'ecn', 'cc_name'; rig_build();
  * rig_flow(); rig_start(); rig_run(), which checks the laws; read; rig_clear().
  *
  * The defaults are those of a scenario, but no jitter and no congestion control.
@@ -59,9 +59,9 @@ void rig_chain(struct rig *rig, uint32_t n, const struct link_params links[]);
 void rig_leaf_spine(struct rig *rig, uint32_t hosts, uint32_t leaves, uint32_t spines,
                     const struct link_params *host, const struct link_params *fabric);
 
-/* Adds two kinds of traffic (roce: class 3, lossless; cnp: class 6, strict) unless there are
- * some, gives all nodes their parameters unless they have them.  For a test that wants to
- * change single ones; rig_build() does it otherwise. */
+/* Adds two kinds of traffic (roce: class 3, lossless; cnp: class 6, strict) unless there
+ * are some, gives all nodes their parameters unless they have them.  For a test that
+ * wants to change single ones; rig_build() does it otherwise. */
 void rig_params(struct rig *rig);
 
 /* rig_params() with DCQCN of preset 'preset' and its CNP interval, in 'rig->nic' too: the
@@ -71,8 +71,9 @@ struct dcqcn_params *rig_dcqcn(struct rig *rig, const char *preset);
 /* net_build() and all shortest routes. */
 void rig_build(struct rig *rig);
 
-/* Adds a flow of 'bytes' from 'src' to 'dst' on a connection of its own, posted at 'at_ps';
- * or on side 'side' of a connection there is.  Between rig_build() and rig_start(). */
+/* Adds a flow of 'bytes' from 'src' to 'dst' on a connection of its own, posted
+ * at 'at_ps'; or on side 'side' of a connection there is.  Between rig_build()
+ * and rig_start(). */
 struct rig_flow *rig_flow(struct rig *rig, uint32_t src, uint32_t dst, int64_t bytes,
                           int64_t at_ps);
 struct rig_flow *rig_flow_on(struct rig *rig, uint32_t connection, unsigned side,
@@ -81,7 +82,8 @@ struct rig_flow *rig_flow_on(struct rig *rig, uint32_t connection, unsigned side
 /* net_start(), and the flows' timers. */
 void rig_start(struct rig *rig, enum partition_mode partition, uint32_t n_threads);
 
-/* net_run() and net_check(); pauses go to 'records', samples too when net.sample_ps is set. */
+/* net_run() and net_check(); pauses go to 'records', samples too when
+ * net.sample_ps is set. */
 void rig_run(struct rig *rig, int64_t stop_ps);
 
 /* rig_start() in one process and one thread, rig_run() to the end. */
@@ -90,8 +92,8 @@ void rig_play(struct rig *rig);
 /* What the network does with 'event'; for a tap. */
 void rig_handle(struct lp *lp, const struct event *event);
 
-/* The packet that arrives with 'event' and '*in', the port it arrives at; NULL when the event
- * is another one or a pause frame makes the packet come later.  For a tap, before
+/* The packet that arrives with 'event' and '*in', the port it arrives at; NULL when the
+ * event is another one or a pause frame makes the packet come later.  For a tap, before
  * rig_handle(). */
 struct packet *rig_arrival(const struct rig *rig, const struct event *event,
                            struct port **in);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_dcqcn_bottleneck.c - K34 with DCQCN alone: N paced senders, one egress FIFO, RED at
- * dequeue on the queue at departure, one notification timer a flow, a constant feedback
- * delay.  No switch, no NIC: what is tested is cc_dcqcn.c as a loop, and the network's own
- * K34 can be told from it.
+ * test_dcqcn_bottleneck.c - K34 with DCQCN alone: N paced senders, one egress FIFO, RED
+ * at dequeue on the queue at departure, one notification timer a flow, a constant
+ * feedback delay.  No switch, no NIC: what is tested is cc_dcqcn.c as a loop, and the
+ * network's own K34 can be told from it.
  *
  * Source of the expected values: an independent packet-level model (floating point, every
- * timer an event) of the same bottleneck, and CoNEXT 2016, theorem 1, for the order of size.
+ * timer an event) of the same bottleneck, and CoNEXT 2016, theorem 1, for
+ * the order of size.
  */
 #include <config.h>
 

@@ -23,8 +23,8 @@
 
 enum { MAX_PORTS = 256 };
 
-/* Hash of flow 'n' from NIC 'src' to NIC 'dst'.  Queue pairs are numbered from 0x11 as the
- * hosts open them. */
+/* Hash of flow 'n' from NIC 'src' to NIC 'dst'.  Queue pairs are numbered from 0x11 as
+ * the hosts open them. */
 static uint32_t
 flow_hash(uint32_t src, uint32_t dst, uint32_t n)
 {
@@ -81,7 +81,8 @@ outcome_add(struct outcome *outcome, const uint32_t load[], uint32_t n_links)
     mean_add(&outcome->no_collision, most == 1);
 }
 
-/* 'n_flows' from the hosts of leaf0 to those of leaf1 over 'n_spines', 'n_trials' times. */
+/* 'n_flows' from the hosts of leaf0 to those of leaf1 over 'n_spines',
+ * 'n_trials' times. */
 static struct outcome
 spread(uint32_t n_flows, uint32_t n_spines, uint32_t n_trials)
 {
@@ -147,8 +148,8 @@ test_k46_busy_links_and_collisions(void **state)
     }
 }
 
-/* Two tiers of m = 8 links: hosts on leaf a, which has 8 switches b above it, which have the
- * same 8 switches c above them; beyond those, a switch d with the destination. */
+/* Two tiers of m = 8 links: hosts on leaf a, which has 8 switches b above it, which have
+ * the same 8 switches c above them; beyond those, a switch d with the destination. */
 enum { M = 8 };
 
 struct tiers {

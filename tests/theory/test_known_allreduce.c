@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * test_known_allreduce.c - K42: a ring all_reduce of 8 hosts on one switch against its
- * bound, for a size that the bandwidth decides and for sizes of a single loop, where each of
- * the 2 (n - 1) steps adds its latency.  1 GiB: test_known_allreduce_1gib.c.
+ * bound, for a size that the bandwidth decides and for sizes of a single loop, where each
+ * of the 2 (n - 1) steps adds its latency.  1 GiB: test_known_allreduce_1gib.c.
  */
 #include <config.h>
 
@@ -47,11 +47,11 @@ test_k42_256_mib(void **state)
 #define CTS_WIRE_BYTES (62 + RETH_BYTES + 64 + WIRE_EXTRA_BYTES)
 #define ACK_WIRE_BYTES 86
 
-/* What a step adds to the bytes of the bound: two cables, the switch's latency, a packet that
- * the switch stores; RETH and immediate data of both slices, or of one and of the write
- * without data behind it (102 B); and the answers that may stand before the last packet, at
- * the rank's port and again at the switch's: for each slice a clear-to-send and the ACKs of
- * both. */
+/* What a step adds to the bytes of the bound: two cables, the switch's latency, a packet
+ * that the switch stores; RETH and immediate data of both slices, or of one and of the
+ * write without data behind it (102 B); and the answers that may stand before the last
+ * packet, at the rank's port and again at the switch's: for each slice a clear-to-send
+ * and the ACKs of both. */
 static int64_t
 step_latency_ps(void)
 {

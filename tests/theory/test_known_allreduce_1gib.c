@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_known_allreduce_1gib.c - K42 at its own size: a ring all_reduce of 1 GiB over 8 hosts
- * at 100 Gb/s takes 153.333 ms with headers, never less and at most 1 % more; one packet on
- * each of 16 links at a time, so for check-long.  Smaller ones: test_known_allreduce.c.
+ * test_known_allreduce_1gib.c - K42 at its own size: a ring all_reduce of 1 GiB over 8
+ * hosts at 100 Gb/s takes 153.333 ms with headers, never less and at most 1 % more; one
+ * packet on each of 16 links at a time, so for check-long.  Smaller ones:
+ * test_known_allreduce.c.
  */
 #include <config.h>
 

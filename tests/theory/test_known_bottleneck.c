@@ -2,10 +2,10 @@
  *
  * test_known_bottleneck.c - K34: the mean queue that DCQCN settles at, in a network.
  *
- * N hosts send to one more through a switch without latency; links of 880 ns make a loop of
- * 4 us from a mark to the packets that feel it: one data packet (221 ns) and a CNP over two
- * links (20 ns each), then a data packet again.  Measured over the second half of the run,
- * and over several seeds of start offsets and marks.
+ * N hosts send to one more through a switch without latency; links of 880 ns make a loop
+ * of 4 us from a mark to the packets that feel it: one data packet (221 ns) and a CNP
+ * over two links (20 ns each), then a data packet again.  Measured over the second half
+ * of the run, and over several seeds of start offsets and marks.
  *
  * What tests/theory/test_dcqcn_bottleneck.c says of cc_dcqcn.c alone, this one says of
  * switch, NICs and queue pairs around it.

@@ -2,9 +2,9 @@
  *
  * test_known_dcqcn.c - K29 to K32: the reaction point of a queue pair that sends.
  *
- * A flow runs through a switch that the test makes mark the packets it wants; the receiver's
- * NIC answers each with a CNP, and what that does to the sender's queue pair is read at the
- * CNP and at times counted from the last one.
+ * A flow runs through a switch that the test makes mark the packets it wants; the
+ * receiver's NIC answers each with a CNP, and what that does to the sender's queue pair
+ * is read at the CNP and at times counted from the last one.
  */
 #include <config.h>
 
@@ -43,7 +43,7 @@ struct reaction {
     struct look looks[LOOKS_MAX];  /* look k at cnp_ps + k x every_ps, from 1 on */
 };
 
-/* ---- running -------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------- */
 
 static struct look
 look_now(struct reaction *r, int64_t now_ps)
@@ -105,8 +105,8 @@ mark_and_watch(struct rig *rig, struct lp *lp, const struct event *event)
     }
 }
 
-/* A flow at 'rate_bps', of which the first 'n_marks' packets are marked.  The caller changes
- * r->params and what else it likes, then calls reaction_run(). */
+/* A flow at 'rate_bps', of which the first 'n_marks' packets are marked.  The caller
+ * changes r->params and what else it likes, then calls reaction_run(). */
 static void
 reaction_init(struct reaction *r, int64_t rate_bps, const char *preset, uint32_t n_marks)
 {
@@ -147,7 +147,7 @@ compare(const char *id, const char *pattern, unsigned k, double obtained)
     known_equals(id, name, obtained);
 }
 
-/* ---- the answers ---------------------------------------------------------------------- */
+/* ---- the answers ------------------------------------------------------------------- */
 
 static void
 test_k29_cnps_in_a_row(void **state)

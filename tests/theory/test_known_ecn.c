@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_known_ecn.c - K27: marks on a queue of a known length; K28: CNPs of a receiver that
- * gets nothing but marked packets; K33: a flow that meets nobody is never marked.
+ * test_known_ecn.c - K27: marks on a queue of a known length; K28: CNPs of a receiver
+ * that gets nothing but marked packets; K33: a flow that meets nobody is never marked.
  *
  * K27 pins the queue: a sender twice as fast as the egress keeps a constant number of
- * packets under way and sends one for each ACK.  So every packet finds the same queue, which
- * the test sees for itself.  The length is chosen by the number of packets.
+ * packets under way and sends one for each ACK.  So every packet finds the same queue,
+ * which the test sees for itself.  The length is chosen by the number of packets.
  */
 #include <config.h>
 
@@ -30,7 +30,7 @@ enum {
     N_PKTS = 100000, /* K27 */
 };
 
-/* ---- K27 ------------------------------------------------------------------------------ */
+/* ---- K27 --------------------------------------------------------------------------- */
 
 struct pinned {
     struct port *egress; /* borrowed */
@@ -194,7 +194,7 @@ test_k27_marking_probability(void **state)
     }
 }
 
-/* ---- K28 ------------------------------------------------------------------------------ */
+/* ---- K28 --------------------------------------------------------------------------- */
 
 struct notified {
     int64_t first_mark_ps, first_cnp_ps, last_cnp_ps; /* at host1; at the switch */
@@ -300,7 +300,7 @@ test_k28_cnp_interval(void **state)
     compare_cnps(4 * PS_PER_US, "n4us");
 }
 
-/* ---- K33 ------------------------------------------------------------------------------ */
+/* ---- K33 --------------------------------------------------------------------------- */
 
 static void
 test_k33_alone_never_marked(void **state)
@@ -314,8 +314,8 @@ test_k33_alone_never_marked(void **state)
 
         rig_init(&rig, 33);
         rig_star(&rig, 2, 100 * GBPS, DELAY);
-        /* The first packet is longer by its RETH, so the others wait for 1.28 ns, one at a
-         * time.  A second one that waits would be marked. */
+        /* The first packet is longer by its RETH, so the others wait for 1.28 ns, one at
+         * a time.  A second one that waits would be marked. */
         rig.ecn = (struct ecn_params){.kmin_bytes = 4158, .kmax_bytes = 4158};
         rig.sw.ecn_at_dequeue = true;
         rig_dcqcn(&rig, presets[i]);

@@ -21,7 +21,7 @@
 
 enum { CLS = 3 };
 
-/* ---- K43 ------------------------------------------------------------------------------ */
+/* ---- K43 --------------------------------------------------------------------------- */
 
 /* What arrives at the receiver, as the wire has it. */
 struct wire {
@@ -71,7 +71,8 @@ incast(uint32_t n_senders, const char *name)
         last_ps =
             rig.flows[i]->received_ps > last_ps ? rig.flows[i]->received_ps : last_ps;
     }
-    /* Until the first packet (WRITE first: 4174 B) leaves the switch, and on the cable. */
+    /* Until the first packet (WRITE first: 4174 B) leaves the switch, and
+     * on the cable. */
     int64_t latency_ps =
         sim_tx_time_ps(4174 + WIRE_PREAMBLE_BYTES, RATE) + 2 * DELAY + LATENCY_PS;
     double idle_ps = (double)(wire.last_ps - wire.first_ps - wire.busy_ps) +
@@ -90,7 +91,7 @@ test_k43_incast(void **state)
     incast(8, "last_8_us");
 }
 
-/* ---- K44 ------------------------------------------------------------------------------ */
+/* ---- K44 --------------------------------------------------------------------------- */
 
 /* What the first flows have got through when the measurement begins. */
 struct stock {
@@ -116,7 +117,8 @@ take_stock(struct lp *lp, struct work_timer *timer)
     }
 }
 
-/* Runs until 'until_ps'; payload of the first two connections per second from 'from_ps' on. */
+/* Runs until 'until_ps'; payload of the first two connections per second from
+ * 'from_ps' on. */
 static void
 run_shares(struct rig *rig, int64_t from_ps, int64_t until_ps, double gbps[2])
 {
@@ -187,7 +189,7 @@ test_k44_two_flows_dcqcn(void **state)
     two_flows(true, 100 * MS, 4100 * MS);
 }
 
-/* ---- K26b ----------------------------------------------------------------------------- */
+/* ---- K26b -------------------------------------------------------------------------- */
 
 /* V (host0 to host2, alone there) and B (host1 to host3) share the link between leaf0 and
  * leaf1; hosts 4 to 6 at leaf1 send to host3 too, so B's share there is a quarter. */

@@ -2,12 +2,12 @@
  *
  * test_known_laws.c - K51: laws that every run obeys, on random networks.
  *
- * Each seed makes another network (leaf-spine; rates, cables, buffers, thresholds, PFC or not,
- * congestion control or not, losses or not) with other flows, some of them incasts.  A tap
- * sees every frame at the end of its link and keeps a pause state of its own, made of the
- * pause frames alone, as IEEE 802.1Q clause 36 has it: from a frame's end plus the reaction
- * time until its quanta run out or a resume comes.  Half of the runs are stopped on the way, so
- * that packets are queued and on links when the accounts are added up.
+ * Each seed makes another network (leaf-spine; rates, cables, buffers, thresholds, PFC or
+ * not, congestion control or not, losses or not) with other flows, some of them incasts.
+ * A tap sees every frame at the end of its link and keeps a pause state of its own, made
+ * of the pause frames alone, as IEEE 802.1Q clause 36 has it: from a frame's end plus the
+ * reaction time until its quanta run out or a resume comes.  Half of the runs are stopped
+ * on the way, so that packets are queued and on links when the accounts are added up.
  */
 #include <config.h>
 
@@ -23,7 +23,7 @@
 
 enum { SEEDS = 120, HISTORY = 64 };
 
-/* ---- random networks ------------------------------------------------------------------- */
+/* ---- random networks --------------------------------------------------------------- */
 
 struct dice {
     uint64_t key, n;
@@ -116,7 +116,7 @@ random_rig(struct rig *rig, uint64_t seed)
     return stopped ? roll(&dice, 20, 150) * PS_PER_US : 1000 * 1000 * PS_PER_US;
 }
 
-/* ---- what the tap knows ---------------------------------------------------------------- */
+/* ---- what the tap knows ------------------------------------------------------------ */
 
 /* Pauses heard at an egress for one class. */
 struct pauses {
@@ -175,8 +175,8 @@ was_paused(const struct pauses *p, int64_t at_ps)
     return false;
 }
 
-/* Stops and resumes take turns; a stop said again comes after half of what one can ask for,
- * less what the frame waited for on its way. */
+/* Stops and resumes take turns; a stop said again comes after half of what one can ask
+ * for, less what the frame waited for on its way. */
 static void
 check_turns(struct laws *laws, const struct port *at, const struct packet *pkt,
             int64_t now_ps)
@@ -247,7 +247,7 @@ watch(struct rig *rig, struct lp *lp, const struct event *event)
     }
 }
 
-/* ---- the law --------------------------------------------------------------------------- */
+/* ---- the law ----------------------------------------------------------------------- */
 
 /* Bytes that the switches hold, by egress; the same by ingress and in the pool, which
  * net_check() has compared too. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * test_known_paths.c - K46 and K47 on running networks: queue pairs of real hosts send a
- * packet each, and the counters of the switches' ports tell which way they went.  The seed
- * of a run is what changes.  tests/theory/test_ecmp.c holds the hash alone to the same
- * numbers, over more trials.
+ * packet each, and the counters of the switches' ports tell which way they went.  The
+ * seed of a run is what changes.  tests/theory/test_ecmp.c holds the hash alone to the
+ * same numbers, over more trials.
  */
 #include <config.h>
 
@@ -68,9 +68,10 @@ play(struct rig *rig)
     }
 }
 
-/* ---- K46 ------------------------------------------------------------------------------ */
+/* ---- K46 --------------------------------------------------------------------------- */
 
-/* 'n_flows' from the hosts of leaf0, one each, to those of leaf1 over 'n_links' spines. */
+/* 'n_flows' from the hosts of leaf0, one each, to those of leaf1 over
+ * 'n_links' spines. */
 static void
 spread(struct outcome *outcome, uint32_t n_flows, uint32_t n_links, uint64_t seed)
 {
@@ -123,7 +124,7 @@ test_k46_flows_on_links(void **state)
     }
 }
 
-/* ---- K47 ------------------------------------------------------------------------------ */
+/* ---- K47 --------------------------------------------------------------------------- */
 
 /* host0 - a - 8 switches b - 8 switches c - d - host1, every b on every c. */
 static void
@@ -153,8 +154,8 @@ two_tiers(struct rig *rig)
     }
 }
 
-/* 'n_flows' of one packet; packets that each b sends to each c.  'hash_seed' -1: each switch
- * its own. */
+/* 'n_flows' of one packet; packets that each b sends to each c.  'hash_seed' -1: each
+ * switch its own. */
 static void
 run_tiers(uint32_t n_flows, int64_t hash_seed, uint64_t seed, int64_t load[M][M])
 {

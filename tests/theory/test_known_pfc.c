@@ -2,8 +2,8 @@
  *
  * test_known_pfc.c - K15 to K19: pauses, the headroom they need, and when to go on.
  *
- * Lengths are at 198 m/us; frames of 4158 bytes are middle ones of MTU 4096, or whole WRITEs
- * of 4080 bytes, whose RETH takes the other 16.
+ * Lengths are at 198 m/us; frames of 4158 bytes are middle ones of MTU 4096, or whole
+ * WRITEs of 4080 bytes, whose RETH takes the other 16.
  */
 #include <config.h>
 
@@ -35,7 +35,7 @@ send_stop(struct lp *lp, struct work_timer *timer)
     port_send_pause(lp, timer->ctx, ROCE, true);
 }
 
-/* ---- K15, K16: how long, how soon ----------------------------------------------------- */
+/* ---- K15, K16: how long, how soon -------------------------------------------------- */
 
 /* What one pause does to a stream of frames; 'heard_ps' is the end of its reception. */
 struct silence {
@@ -127,10 +127,10 @@ test_k16_reaction_time(void **state)
     }
 }
 
-/* ---- K17, K18: headroom --------------------------------------------------------------- */
+/* ---- K17, K18: headroom ------------------------------------------------------------ */
 
-/* Host 0 sends to host 1, whose port has stopped the switch, until the switch stops host 0.
- * Host 2 sends to host 0, unless the reverse link is to be idle. */
+/* Host 0 sends to host 1, whose port has stopped the switch, until the switch stops
+ * host 0.  Host 2 sends to host 0, unless the reverse link is to be idle. */
 struct headroom_case {
     int64_t rate_bps, metres, reaction_ps, headroom_bytes;
     bool reverse_busy;
@@ -274,7 +274,7 @@ test_k18_frames_after_the_stop(void **state)
     }
 }
 
-/* ---- K19: XON ------------------------------------------------------------------------- */
+/* ---- K19: XON ---------------------------------------------------------------------- */
 
 /* Goodput of two senders' common port, pauses on and off all the time. */
 static double
@@ -313,8 +313,8 @@ send_go(struct lp *lp, struct work_timer *timer)
     port_send_pause(lp, timer->ctx, ROCE, false);
 }
 
-/* One sender, whose way on is stopped until its account is full, then free: the widest gap
- * between arrivals at the other end after that. */
+/* One sender, whose way on is stopped until its account is full, then free: the widest
+ * gap between arrivals at the other end after that. */
 static int64_t
 gap_after_resume_ps(int64_t xon_bytes)
 {

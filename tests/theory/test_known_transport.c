@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_known_transport.c - K10 to K14b: latency, ports, loss and recovery of a queue pair.
+ * test_known_transport.c - K10 to K14b: latency, ports, loss and recovery
+ * of a queue pair.
  *
- * A frame of 4158 bytes, which is a middle one of MTU 4096, is a WRITE of 4080 bytes here:
- * its RETH takes the other 16.
+ * A frame of 4158 bytes, which is a middle one of MTU 4096, is a WRITE of 4080 bytes
+ * here: its RETH takes the other 16.
  */
 #include <config.h>
 
@@ -26,7 +27,7 @@ ns(int64_t ps)
     return (double)ps / 1e3;
 }
 
-/* ---- K10, K11 ------------------------------------------------------------------------- */
+/* ---- K10, K11 ---------------------------------------------------------------------- */
 
 struct latency {
     double data_ns, ack_ns, rtt_ns;
@@ -99,7 +100,7 @@ test_k11_leaf_spine_leaf(void **state)
     rig_clear(&rig);
 }
 
-/* ---- K12 ------------------------------------------------------------------------------ */
+/* ---- K12 --------------------------------------------------------------------------- */
 
 static void
 test_k12_udp_source_port(void **state)
@@ -127,11 +128,11 @@ test_k12_udp_source_port(void **state)
     rig_clear(&rig);
 }
 
-/* ---- K13 ------------------------------------------------------------------------------ */
+/* ---- K13 --------------------------------------------------------------------------- */
 
-/* Host 0 sends 'bytes' to host 1; data packet 'lost' (from 1; 0: none) is lost between host
- * and switch.  The run ends at 'stop_ps'.  ACKs only at the end, so that what the sender
- * knows before is what a NAK says. */
+/* Host 0 sends 'bytes' to host 1; data packet 'lost' (from 1; 0: none) is lost between
+ * host and switch.  The run ends at 'stop_ps'.  ACKs only at the end, so that what the
+ * sender knows before is what a NAK says. */
 static struct rig_flow *
 lossy_flow(struct rig *rig, int64_t bytes, uint64_t lost, int64_t stop_ps)
 {
@@ -173,7 +174,8 @@ test_k13_one_packet_lost(void **state)
     rig_clear(&rig);
     rig_clear(&plain);
 
-    /* Soon after the NAK: it is all the sender has heard, and acknowledges what lies before. */
+    /* Soon after the NAK: it is all the sender has heard, and acknowledges
+     * what lies before. */
     rig_init(&rig, 1);
     flow = lossy_flow(&rig, 8 * MIB, LOST, 340 * PS_PER_US);
     assert_int_equal(rig_sum(&rig).acks, 0);
@@ -182,7 +184,7 @@ test_k13_one_packet_lost(void **state)
     rig_clear(&rig);
 }
 
-/* ---- K14, K14b ------------------------------------------------------------------------ */
+/* ---- K14, K14b --------------------------------------------------------------------- */
 
 static void
 test_k14_last_packet_lost(void **state)
@@ -209,8 +211,8 @@ test_k14_last_packet_lost(void **state)
     }
 }
 
-/* Messages both ways while PSNs pass 0, which is the 17th packet of each; 'lost' as above,
- * on the way from host 0. */
+/* Messages both ways while PSNs pass 0, which is the 17th packet of each; 'lost' as
+ * above, on the way from host 0. */
 static struct rig_sums
 wrap(uint64_t lost)
 {

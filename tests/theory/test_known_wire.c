@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_known_wire.c - K1 to K6: what frames cost on the wire.  Sizes and goodput are read off
- * the counters and arrivals of runs: two hosts, one switch, cables of 5 m.
+ * test_known_wire.c - K1 to K6: what frames cost on the wire.  Sizes and goodput are read
+ * off the counters and arrivals of runs: two hosts, one switch, cables of 5 m.
  */
 #include <config.h>
 
@@ -23,8 +23,8 @@ build_pair(struct rig *rig, int64_t rate_bps)
     rig_build(rig);
 }
 
-/* Gb/s of payload that arrives between the ends of two messages of 'flows', a third behind
- * them: no latency, no start, no end in it. */
+/* Gb/s of payload that arrives between the ends of two messages of 'flows', a third
+ * behind them: no latency, no start, no end in it. */
 static double
 goodput_gbps(struct rig_flow *const flows[3])
 {

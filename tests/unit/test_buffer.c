@@ -171,9 +171,9 @@ order_of_use(void **state)
     assert_true(buffer_may_resume(&buffer, &in));
 }
 
-/* A threshold that has fallen below what an account holds: the frame that finds it so goes to
- * headroom and stops the peer.  The one that then finds headroom full takes shared room, once,
- * and only where there is some. */
+/* A threshold that has fallen below what an account holds: the frame that finds it so
+ * goes to headroom and stops the peer.  The one that then finds headroom full takes
+ * shared room, once, and only where there is some. */
 static void
 fallen_threshold(void **state)
 {
@@ -259,8 +259,8 @@ k17_headroom(void **state)
     }
 }
 
-/* Whatever comes and goes: accounts add up, headroom is used only when stopped, and nobody
- * has more than there is. */
+/* Whatever comes and goes: accounts add up, headroom is used only when stopped, and
+ * nobody has more than there is. */
 static void
 random_use(void **state)
 {

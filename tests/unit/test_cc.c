@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_cc.c - the registry of congestion controls: every table, preset and function that a
- * new algorithm must bring is held against the contract of cc.h.
+ * test_cc.c - the registry of congestion controls: every table, preset and function that
+ * a new algorithm must bring is held against the contract of cc.h.
  */
 #include <config.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_cc_dcqcn.c - DCQCN's reaction point: known answers K29 to K32, each parameter by what
- * it changes, and a twin that runs every timer as an event.
+ * test_cc_dcqcn.c - DCQCN's reaction point: known answers K29 to K32, each parameter by
+ * what it changes, and a twin that runs every timer as an event.
  *
  * Source of the known answers: an independent model of SIGCOMM 2015, equations 1 to 4.
  */
@@ -83,8 +83,8 @@ test_k29_back_to_back_cnps(void **state)
     }
 }
 
-/* K30: one CNP at 100 Gb/s, alpha 1, then none: half of what is missing at each tick; within
- * 1 % of the line after the sixth. */
+/* K30: one CNP at 100 Gb/s, alpha 1, then none: half of what is missing at each tick;
+ * within 1 % of the line after the sixth. */
 static void
 check_k30(const char *preset, int64_t tick_ps)
 {
@@ -148,7 +148,8 @@ test_k30_recovery_seen_by_packets(void **state)
     assert_int_equal(n_rises, 36); /* 50 Gb/s is below 2^36, above 2^35 */
 }
 
-/* K31: alpha_k = (1 - g)^k within 0.1 %; g = 1/256: half after 177.1 updates = 9.74 ms. */
+/* K31: alpha_k = (1 - g)^k within 0.1 %; g = 1/256: half after 177.1
+ * updates = 9.74 ms. */
 static void
 check_decay(struct rig *rig, double g, int64_t tick_ps, int64_t n_ticks)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_cc_hello.c - adding a congestion control is one file (tests/hello-cc/cc_hello.c) and
- * one line in the list (tests/hello-cc/cc_list.def): with them the registry finds it beside
- * the others and its table gives it parameters.
+ * test_cc_hello.c - adding a congestion control is one file (tests/hello-cc/cc_hello.c)
+ * and one line in the list (tests/hello-cc/cc_list.def): with them the registry finds it
+ * beside the others and its table gives it parameters.
  *
- * The two files and the registry are compiled into this program, where an algorithm of the
- * project would stand in models/automake.mk.
+ * The two files and the registry are compiled into this program, where an algorithm of
+ * the project would stand in models/automake.mk.
  */
 #include <config.h>
 

@@ -145,8 +145,8 @@ test_simple_channel_wants_32_kib(void **state)
 }
 
 /* 48 and 80 KiB of float, two channels each of four.  Traffic 98304 + 163840, 65536 a
- * channel; a cell of 16 KiB is 32768 of traffic.  3 cells: 2 on channel 0, 1 on channel 1,
- * which has room for 1 of the next 5; then 2 and 2. */
+ * channel; a cell of 16 KiB is 32768 of traffic.  3 cells: 2 on channel 0, 1 on
+ * channel 1, which has room for 1 of the next 5; then 2 and 2. */
 static void
 test_tasks_of_a_group_share_a_channel(void **state)
 {
@@ -201,7 +201,8 @@ test_full_channel_is_left(void **state)
     assert_int_equal(split[2].lo_bytes, 32768);
 }
 
-/* Groups of random tasks: parts are contiguous, within the channels, in order, and sum up. */
+/* Groups of random tasks: parts are contiguous, within the channels, in
+ * order, and sum up. */
 static void
 test_groups_cover_their_bytes(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_cmd_new.c - every text of `rocesim new` is a scenario that loads, builds and binds, has
- * comments, and says which kind of workload or topology it is for.
+ * test_cmd_new.c - every text of `rocesim new` is a scenario that loads, builds and
+ * binds, has comments, and says which kind of workload or topology it is for.
  */
 #include <config.h>
 

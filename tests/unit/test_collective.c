@@ -21,7 +21,7 @@
 
 #define CTS_BYTES 64
 
-/* ---- against the bound ----------------------------------------------------------------- */
+/* ---- against the bound ------------------------------------------------------------- */
 
 /* 2 (n - 1) / n S over the payload rate, all of it through one link. */
 static int64_t
@@ -57,9 +57,9 @@ k42_large(void **state)
 }
 
 /* From the first bit of a message to the first bit of the next rank's, beyond what the
- * bound counts: two cables, the switch, which stores a packet, and what a message has more
- * than its packets: RETH, immediate, the padding of its last packet, and the empty slice
- * behind it. */
+ * bound counts: two cables, the switch, which stores a packet, and what a message has
+ * more than its packets: RETH, immediate, the padding of its last packet, and the empty
+ * slice behind it. */
 static int64_t
 step_latency_ps(void)
 {
@@ -182,7 +182,7 @@ narrow_fabric(void **state)
     job_clear(&job);
 }
 
-/* ---- several ranks a host -------------------------------------------------------------- */
+/* ---- several ranks a host ---------------------------------------------------------- */
 
 /* Of a ring over 2 hosts x 4 GPUs in order of rank, 2 of 8 edges cross. */
 static void
@@ -326,8 +326,8 @@ queue_pairs(void **state)
     }
 }
 
-/* Two parallel fabric links: the bound counts what each queue pair carries on its own way,
- * so that no call is faster, however the paths collide. */
+/* Two parallel fabric links: the bound counts what each queue pair carries on its own
+ * way, so that no call is faster, however the paths collide. */
 static void
 bound_by_path(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_flows.c - flows, permutation, incast: who sends what to whom and when, messages and
- * queue pairs in turn, rounds, what is said of flows that have not ended.
+ * test_flows.c - flows, permutation, incast: who sends what to whom and when, messages
+ * and queue pairs in turn, rounds, what is said of flows that have not ended.
  */
 #include <config.h>
 
@@ -88,7 +88,8 @@ registry(void **state)
     assert_null(work_find("flow"));
 }
 
-/* Flows start when the list says, in whatever order it stands, and are noted one by one. */
+/* Flows start when the list says, in whatever order it stands, and are
+ * noted one by one. */
 static void
 list_of_flows(void **state)
 {
@@ -256,8 +257,8 @@ messages_in_turn(void **state)
     assert_int_equal(net_qp(rig.net, 0, 1)->payload_received, 4 * 8192);
     assert_int_equal(net_qp(rig.net, 1, 1)->payload_received, 3 * 8192 + 100);
     assert_int_equal(net_qp(rig.net, 2, 1)->payload_received, 3 * 8192 + 1);
-    /* 22 packets: RETH on each message's first, ImmDt on its last, padding; all of it leaves
-     * one port without a gap. */
+    /* 22 packets: RETH on each message's first, ImmDt on its last, padding; all of it
+     * leaves one port without a gap. */
     assert_int_equal(rig_port(&rig, "host0", "leaf0")->out[3].tx_bytes,
                      10 * (8192 + 2 * 62 + 16 + 4) + 100 + 62 + 20 + 4 + 62 + 20);
     assert_true(results[0].sent_ps != TIME_NEVER_PS);

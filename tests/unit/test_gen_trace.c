@@ -17,7 +17,7 @@
 
 #include "tests/support/job.h"
 
-/* ---- traces ---------------------------------------------------------------------------- */
+/* ---- traces ------------------------------------------------------------------------ */
 
 /* A file of the source tree as the paths of a workload. */
 static void

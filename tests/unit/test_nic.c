@@ -269,7 +269,7 @@ acks_are_joined(void **state)
     rig_clear(&rig);
 }
 
-/* ---- congestion control as a test wants it -------------------------------------------- */
+/* ---- congestion control as a test wants it ----------------------------------------- */
 
 struct test_cc {
     int64_t rate_bps; /* 0: not limited */
@@ -349,8 +349,8 @@ k28_cnps(void **state)
     }
 }
 
-/* A paced queue pair keeps its rate in wire bits to the picosecond, whatever the others do;
- * and leaves them the rest. */
+/* A paced queue pair keeps its rate in wire bits to the picosecond, whatever the others
+ * do; and leaves them the rest. */
 static void
 pace(void **state)
 {

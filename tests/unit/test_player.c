@@ -15,7 +15,7 @@
 
 #include "tests/support/job.h"
 
-/* ---- who and where --------------------------------------------------------------------- */
+/* ---- who and where ----------------------------------------------------------------- */
 
 /* Two communicators over the same ranks, and one over some: a rank does its calls one
  * after the other in the order of the list, whoever else is in them. */
@@ -64,8 +64,8 @@ communicators(void **state)
     job_clear(&job);
 }
 
-/* GPU g of G has NIC g mod n; with more NICs than GPUs several.  A communicator's channels
- * take those of its GPUs in turn. */
+/* GPU g of G has NIC g mod n; with more NICs than GPUs several.  A communicator's
+ * channels take those of its GPUs in turn. */
 static void
 which_nic(void **state)
 {
@@ -134,8 +134,8 @@ how_many_channels(void **state)
     }
 }
 
-/* A call whose channels are known uses just these, and a communicator that is not known to
- * have so many gets them. */
+/* A call whose channels are known uses just these, and a communicator that is not known
+ * to have so many gets them. */
 static void
 known_channels(void **state)
 {
@@ -193,7 +193,7 @@ known_channels(void **state)
     }
 }
 
-/* ---- rounds and costs ------------------------------------------------------------------ */
+/* ---- rounds and costs -------------------------------------------------------------- */
 
 /* A rank begins its next round 'gap' after it has itself ended the one before. */
 static void
@@ -222,8 +222,8 @@ rounds(void **state)
     job_clear(&job);
 }
 
-/* Launch delays a call by as much; a slow block makes the copy the bottleneck; posting and
- * polling add to every step. */
+/* Launch delays a call by as much; a slow block makes the copy the bottleneck; posting
+ * and polling add to every step. */
 static void
 costs(void **state)
 {
@@ -296,7 +296,7 @@ nothing_to_do(void **state)
     job_clear(&job);
 }
 
-/* ---- the same under any partition ------------------------------------------------------ */
+/* ---- the same under any partition -------------------------------------------------- */
 
 static uint64_t
 digest(enum partition_mode partition, uint32_t n_threads, struct call_result calls[3])
@@ -348,7 +348,7 @@ same_under_partitions(void **state)
     }
 }
 
-/* ---- a ring that stands still ---------------------------------------------------------- */
+/* ---- a ring that stands still ------------------------------------------------------ */
 
 static GPtrArray *
 unfinished(const struct job *job, uint32_t most)
@@ -448,7 +448,7 @@ lossy_link(void **state)
     job_clear(&job);
 }
 
-/* ---- what cannot be -------------------------------------------------------------------- */
+/* ---- what cannot be ---------------------------------------------------------------- */
 
 static void
 expect_error(struct job *job, const char *message)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * test_port.c - one end of a cable: pauses stop exactly what they should for exactly as
- * long, frames committed ahead go when they would have gone, classes share as they are told,
- * links lose what they should.
+ * long, frames committed ahead go when they would have gone, classes share as they are
+ * told, links lose what they should.
  *
  * A row of one-packet messages is a trace of a port: when each was received tells when it
  * started.  Expected times are computed here from IEEE 802.3 and 802.1Q; K15 and K16 name
@@ -86,8 +86,8 @@ started_ps(const struct rig *rig, uint32_t i, int64_t byte_ps)
 }
 
 /* Row of 'n' messages with pauses towards host0; then checks that message i started at
- * once when the one before was over, but for those that would have started in [from, until),
- * which begins anew at 'until'. */
+ * once when the one before was over, but for those that would have started in
+ * [from, until), which begins anew at 'until'. */
 static void
 row_with_silence(int64_t rate_bps, int64_t reaction_ps, struct pauser pausers[],
                  size_t n_pausers, uint32_t n, int64_t from_ps, int64_t until_ps)
@@ -121,8 +121,8 @@ row_with_silence(int64_t rate_bps, int64_t reaction_ps, struct pauser pausers[],
     rig_clear(&rig);
 }
 
-/* K15: one XOFF of 0xFFFF silences the class for 65535 x 512 bit times from its last bit on;
- * a frame that has started goes on. */
+/* K15: one XOFF of 0xFFFF silences the class for 65535 x 512 bit times from its last bit
+ * on; a frame that has started goes on. */
 static void
 k15_one_pause(void **state)
 {
@@ -163,8 +163,8 @@ k16_reaction(void **state)
     assert_int_equal(net_pause_reaction_ps(777, 100 * GBPS), 777);
 }
 
-/* A repeated stop counts from the last one; going on ends it at once; of another class, or
- * one that is not obeyed, is nothing. */
+/* A repeated stop counts from the last one; going on ends it at once; of another class,
+ * or one that is not obeyed, is nothing. */
 static void
 repeat_and_resume(void **state)
 {
@@ -232,15 +232,16 @@ one_class_only(void **state)
     rig_clear(&rig);
 }
 
-/* ---- commit ahead --------------------------------------------------------------------- */
+/* ---- commit ahead ------------------------------------------------------------------ */
 
 #define N_FRAMES 60
 #define N_PAUSES 40
 
-/* When each frame was received: frames at random through a switch whose egress sends pauses
- * (of classes that nobody uses) at random, and is stopped and let go at random.  With
- * 'ahead' the switch takes 300 ns to forward, and frames are committed when they arrive;
- * without, the same time lies before the arrival, and nothing is ever committed ahead. */
+/* When each frame was received: frames at random through a switch whose egress sends
+ * pauses (of classes that nobody uses) at random, and is stopped and let go at
+ * random.  With 'ahead' the switch takes 300 ns to forward, and frames are committed
+ * when they arrive; without, the same time lies before the arrival, and nothing is
+ * ever committed ahead. */
 static void
 frames_among_pauses(uint64_t seed, bool ahead, int64_t received_ps[])
 {
@@ -333,10 +334,10 @@ one_displacement(void **state)
     }
 }
 
-/* ---- classes -------------------------------------------------------------------------- */
+/* ---- classes ----------------------------------------------------------------------- */
 
-/* host0 and host1 send to host2 in classes 3 and 1 for 400 us; bytes that left the switch's
- * port in that time, by class.  From one host: 'one_sender'. */
+/* host0 and host1 send to host2 in classes 3 and 1 for 400 us; bytes that left the
+ * switch's port in that time, by class.  From one host: 'one_sender'. */
 static void
 shares(bool strict, int32_t weight_a, int32_t weight_b, int64_t mtu_a, int64_t mtu_b,
        bool one_sender, int64_t sent[2])
@@ -403,7 +404,7 @@ weighted_shares(void **state)
     assert_true(llabs(sent[0] - 3 * sent[1]) < 3 * slack);
 }
 
-/* ---- loss ----------------------------------------------------------------------------- */
+/* ---- loss -------------------------------------------------------------------------- */
 
 /* Of 'n' one-packet messages the share that a link loses, retransmissions counted. */
 static double
@@ -479,10 +480,11 @@ listed_loss(void **state)
     rig_clear(&rig);
 }
 
-/* ---- down and up, other rates --------------------------------------------------------- */
+/* ---- down and up, other rates ------------------------------------------------------ */
 
 /* Frames on a link that goes down are lost, those for it too; from 'up' on it carries
- * again.  Times by hand: frame k starts at k slots and is heard after its bits and 25 ns. */
+ * again.  Times by hand: frame k starts at k slots and is heard after its
+ * bits and 25 ns. */
 static void
 down_and_up(void **state)
 {
@@ -505,9 +507,9 @@ down_and_up(void **state)
     const struct qp *qp = rig_qp(flow);
     const struct rig_sums sums = rig_sum(&rig);
 
-    /* Frame k reaches host1 1018 ns and k x 334.24 ns after the start: at 10 us 0 to 26 have,
-     * and 27 is on the link.  No NAK can come; the first timeout, 131 us after the start,
-     * meets a dead link with all 100 frames, the second one does not. */
+    /* Frame k reaches host1 1018 ns and k x 334.24 ns after the start: at 10 us 0 to 26
+     * have, and 27 is on the link.  No NAK can come; the first timeout, 131 us after the
+     * start, meets a dead link with all 100 frames, the second one does not. */
     assert_int_equal(sums.lost_on_link, 1);
     assert_int_equal(sums.lost_down, 72 + 100);
     assert_int_equal(rig_port(&rig, "host1", "leaf0")->in[3].rx_pkts, 27 + 100);

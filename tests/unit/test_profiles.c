@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_profiles.c - every profile under models/profiles is JSON of the form docs/profiles.md
- * describes, and every value in it says what kind of number it is and where it comes from.
+ * test_profiles.c - every profile under models/profiles is JSON of the form
+ * docs/profiles.md describes, and every value in it says what kind of number it is and
+ * where it comes from.
  *
  * Where the files are: $ROCESIM_DATADIR, as for the program; else the current folder.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_qp.c - a reliable connection: what is lost is sent again, once noticed or timed out;
- * what cannot be is given up; sequence numbers wrap.
- * K12 to K14b name rows of the known answers in docs/validation.md.
+ * test_qp.c - a reliable connection: what is lost is sent again, once noticed or timed
+ * out; what cannot be is given up; sequence numbers wrap.  K12 to K14b name rows of the
+ * known answers in docs/validation.md.
  */
 #include <config.h>
 
@@ -21,8 +21,8 @@
 #define DELAY 25253 /* K10: 5 m */
 #define SLOT (4178 * 80)
 
-/* A star of two hosts, one flow of 'n' packets, of which the link from host0 loses the data
- * packets on the list. */
+/* A star of two hosts, one flow of 'n' packets, of which the link from host0 loses the
+ * data packets on the list. */
 static struct rig_flow *
 lossy_flow(struct rig *rig, int64_t n, const uint64_t drop[], uint32_t n_drop)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_quantity.c - quantities with units: exact values, both bounds, every wrong form, and
- * that what a table writes is read back.
+ * test_quantity.c - quantities with units: exact values, both bounds, every wrong form,
+ * and that what a table writes is read back.
  */
 #include <config.h>
 

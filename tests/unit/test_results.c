@@ -20,7 +20,7 @@
 #include "tools/results/table.h"
 #include "tools/results/text.h"
 
-/* ---- text ----------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------- */
 
 #define assert_printed(want, call)                                                       \
     do {                                                                                 \
@@ -113,7 +113,7 @@ test_json_is_json(void **state)
     g_string_free(text, TRUE);
 }
 
-/* ---- a result by hand ----------------------------------------------------------------- */
+/* ---- a result by hand -------------------------------------------------------------- */
 
 static const char scenario_text[] =
     "{\"name\": \"hand\","

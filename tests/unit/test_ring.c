@@ -640,7 +640,8 @@ test_times_by_hand(void **state)
     assert_int_equal(time_of_two((struct ring_costs){.copy_bps = INT64_C(80000000000),
                                                      .reduce_bps = INT64_C(40000000000)}),
                      3276800 + 33768000 + 6553600 + 33768000 + 3276800);
-    /* clear-to-send seen at 1.5; data seen, and the filled slot seen, half a us late each */
+    /* clear-to-send seen at 1.5; data seen, and the filled slot seen, half
+     * a us late each */
     assert_int_equal(time_of_two((struct ring_costs){.poll_ps = US / 2}), 70536000);
     /* first clear-to-send leaves at 0.25, the proxy's four are out at 1.0; data posted at
      * 1.25 + 0.25; the answer 0.25 after its data */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_ring_plan.c - chunks, slices and operations of a ring all_reduce against the vectors
- * of tests/data/nccl/rules.txt, and by playing the schedule with sets of contributions.
+ * test_ring_plan.c - chunks, slices and operations of a ring all_reduce against
+ * the vectors of tests/data/nccl/rules.txt, and by playing the schedule with sets
+ * of contributions.
  */
 #include <config.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_route.c - route tables, and what a topology puts into them: against next hops found
- * one pair at a time on random graphs, with links down, and along whole paths.
+ * test_route.c - route tables, and what a topology puts into them: against next hops
+ * found one pair at a time on random graphs, with links down, and along whole paths.
  */
 #include <config.h>
 
@@ -224,7 +224,8 @@ table_of(const struct lab *lab, const char *name)
 static void
 test_leafspine_routes(void **state)
 {
-    /* 4 hosts x 2 NICs on ports 0 to 7 of a leaf, 2 links to each of 3 spines on 8 to 13. */
+    /* 4 hosts x 2 NICs on ports 0 to 7 of a leaf, 2 links to each of 3
+     * spines on 8 to 13. */
     struct lab lab = leafspine_lab(3, 4, 3, 6, 2);
     const uint16_t uplinks[] = {8, 9, 10, 11, 12, 13}, to_leaf1[] = {2, 3};
 
@@ -335,7 +336,8 @@ random_lab(uint64_t key)
     return lab;
 }
 
-/* Links between switch 'a' and all others by relaxing every link until nothing changes. */
+/* Links between switch 'a' and all others by relaxing every link until
+ * nothing changes. */
 static void
 distances(const struct lab *lab, uint32_t a, uint32_t *distance)
 {

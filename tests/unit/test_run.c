@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_run.c - scenarios run in this process: what is read, judged and counted; two runs at
- * once do not meet; routes that follow a link; what was forecast comes true.
+ * test_run.c - scenarios run in this process: what is read, judged and counted; two runs
+ * at once do not meet; routes that follow a link; what was forecast comes true.
  */
 #include <config.h>
 
@@ -113,7 +113,8 @@ test_an_incast_is_read(void **state)
     end(&one);
 }
 
-/* 2 MB in full packets over the receiver's link: the busiest one, and nearly always busy. */
+/* 2 MB in full packets over the receiver's link: the busiest one, and
+ * nearly always busy. */
 static void
 test_the_busiest_link(void **state)
 {
@@ -209,7 +210,8 @@ test_a_fabric_without_traffic_is_said_so(void **state)
     end(&one);
 }
 
-/* With one of two spines gone traffic is lost until the routes follow, and then goes on. */
+/* With one of two spines gone traffic is lost until the routes follow, and
+ * then goes on. */
 static void
 test_routes_follow_a_link(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_scenario.c - scenarios: what is accepted means what it says, its echo is a scenario that
- * means the same, and what is refused is refused with the right line.
+ * test_scenario.c - scenarios: what is accepted means what it says, its echo is a
+ * scenario that means the same, and what is refused is refused with the right line.
  *
  * Data: tests/data/scenario.
  */
@@ -80,7 +80,7 @@ must_load(const char *name, const char *const *sets, struct net **net)
     return s;
 }
 
-/* ---- the echo ------------------------------------------------------------------------- */
+/* ---- the echo ---------------------------------------------------------------------- */
 
 static void
 assert_echo_is_fixed(const char *path)
@@ -177,7 +177,7 @@ test_every_key_is_echoed(void **state)
     scenario_free(s);
 }
 
-/* ---- what values mean ----------------------------------------------------------------- */
+/* ---- what values mean -------------------------------------------------------------- */
 
 static void
 test_small_has_the_defaults_of_the_contract(void **state)
@@ -488,7 +488,7 @@ test_set_makes_what_is_not_there(void **state)
     scenario_free(s);
 }
 
-/* ---- what is refused ------------------------------------------------------------------ */
+/* ---- what is refused --------------------------------------------------------------- */
 
 /* One case of invalid.txt. */
 struct refusal {
@@ -650,7 +650,7 @@ test_strange_sets(void **state)
     }
 }
 
-/* ---- flows from a table --------------------------------------------------------------- */
+/* ---- flows from a table ------------------------------------------------------------ */
 
 static void
 assert_csv_fails(const char *text, const char *why)
@@ -717,7 +717,7 @@ test_csv(void **state)
     assert_csv_fails("src,dst,bytes\na,\xff,4\n", "f.csv:2: is no text in UTF-8");
 }
 
-/* ---- tables --------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------ */
 
 static void
 test_tables_are_sound(void **state)

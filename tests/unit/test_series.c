@@ -143,7 +143,8 @@ test_a_dropped_sample_s_bytes_go_to_the_next(void **state)
 
     g_autofree char *text = end(&bench, "series.csv", &interval_ps);
 
-    /* Sample 3 goes to 4, which nobody took: port 0 was at rest.  One more shows the rest. */
+    /* Sample 3 goes to 4, which nobody took: port 0 was at rest.  One more
+     * shows the rest. */
     assert_int_equal(interval_ps, 2 * INTERVAL_PS);
     assert_string_equal(text, "time_us,port,class,queue_bytes,rate_gbps,paused,qp\n"
                               "20,host0:0,3,8,12,0,\n"

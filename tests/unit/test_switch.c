@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_switch.c - what a switch does with a frame: latency, admission, pauses, marks, loss.
- * K10, K11, K17, K18, K21, K27 name rows of the known answers in docs/validation.md.
+ * test_switch.c - what a switch does with a frame: latency, admission, pauses, marks,
+ * loss.  K10, K11, K17, K18, K21, K27 name rows of the known answers in
+ * docs/validation.md.
  */
 #include <config.h>
 
@@ -25,8 +26,8 @@ delay_ps(double metres)
     return (int64_t)(metres / 198 * 1e6 + 0.5);
 }
 
-/* Times from the start of one frame of 4158 bytes until it is received and until its ACK is,
- * ns: 4080 bytes and RETH make such a frame. */
+/* Times from the start of one frame of 4158 bytes until it is received and until its ACK
+ * is, ns: 4080 bytes and RETH make such a frame. */
 static void
 time_frame(struct rig *rig, double *data_ns, double *rtt_ns)
 {
@@ -142,15 +143,16 @@ no_cut_into_a_queue(void **state)
     int64_t start_ps = 74 * 80 + 300000;
 
     assert_int_equal(first->received_ps, start_ps + (frame + 8) * 80);
-    /* Its last bit is there at 50 ns + 1086 bytes; 300 ns later the port has been free for
-     * a while. */
+    /* Its last bit is there at 50 ns + 1086 bytes; 300 ns later the port has been
+     * free for a while. */
     assert_int_equal(second->received_ps,
                      50000 + (frame + 8) * 80 + 300000 + (frame + 8) * 80);
     rig_clear(&rig);
 }
 
 /* The same when what it stands behind has not even been forwarded: a frame of 1078 bytes,
- * one of 90, and one of 4174 whose header is forwarded 6.64 ns before the port is free. */
+ * one of 90, and one of 4174 whose header is forwarded 6.64 ns before the
+ * port is free. */
 static void
 no_cut_behind_what_is_forwarded(void **state)
 {
@@ -171,11 +173,12 @@ no_cut_behind_what_is_forwarded(void **state)
     rig_clear(&rig);
 }
 
-/* ---- pauses --------------------------------------------------------------------------- */
+/* ---- pauses ------------------------------------------------------------------------ */
 
-/* K17 and K18: host0 sends to host1 over a switch whose way to host1 stands still.  Frames
- * that arrive after the one that stopped host0, and drops, with 'headroom_bytes'; the pause
- * frame has just missed a full frame of the other direction when 'busy_back'. */
+/* K17 and K18: host0 sends to host1 over a switch whose way to host1 stands still.
+ * Frames that arrive after the one that stopped host0, and drops, with
+ * 'headroom_bytes'; the pause frame has just missed a full frame of the other direction
+ * when 'busy_back'. */
 static int64_t
 after_the_stop(int64_t rate_bps, double metres, bool busy_back, int64_t phase_ps,
                int64_t reaction_ps, int64_t headroom_bytes, int64_t *drops)
@@ -330,10 +333,10 @@ stop_repeat_resume(void **state)
     rig_clear(&rig);
 }
 
-/* ---- loss, marks ---------------------------------------------------------------------- */
+/* ---- loss, marks ------------------------------------------------------------------- */
 
-/* K21: two senders at line rate to one port, nothing lossless: the queue grows 1.2440 MB in
- * 100 us and ends at 8 MB of 16, where half of what comes is lost. */
+/* K21: two senders at line rate to one port, nothing lossless: the queue grows 1.2440 MB
+ * in 100 us and ends at 8 MB of 16, where half of what comes is lost. */
 static void
 k21_lossy(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_topo.c - topologies: what is computed from what is given, counts and names of what is
- * built, and the line a user reads when numbers do not fit together.
+ * test_topo.c - topologies: what is computed from what is given, counts and names of what
+ * is built, and the line a user reads when numbers do not fit together.
  */
 #include <config.h>
 
@@ -283,8 +283,8 @@ field(struct topo_leafspine *p, unsigned i)
     return fields[i];
 }
 
-/* Which of hosts, leaves, hosts_per_leaf, spines, uplinks_per_leaf, oversubscription (bits 0
- * to 5) determine the rest when spines = uplinks_per_leaf. */
+/* Which of hosts, leaves, hosts_per_leaf, spines, uplinks_per_leaf, oversubscription
+ * (bits 0 to 5) determine the rest when spines = uplinks_per_leaf. */
 static bool
 is_sufficient(unsigned given)
 {
@@ -528,7 +528,8 @@ assert_graph_refused(const struct topo_graph *graph, enum topo_error code,
 static void
 test_graph(void **state)
 {
-    /* Switches between hosts in the list; a chain up to a switch two links from a host. */
+    /* Switches between hosts in the list; a chain up to a switch two
+     * links from a host. */
     const struct topo_graph_node nodes[] = {HOST("a"), SWITCH("s", 0), HOST("b"),
                                             SWITCH("top.1", 0), SWITCH("t", 4)};
     const struct topo_graph_link links[] = {LINK("top.1", "s"), LINK("s", "a"),

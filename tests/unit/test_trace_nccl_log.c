@@ -6,7 +6,8 @@
  * hand in workloads/examples/README.md; the example cut at many places; and cut up into
  * pieces as several writers to one pipe do it.
  *
- * With ROCESIM_ACCEPT=1 the files 'expected' are written anew, to be read over by a person.
+ * With ROCESIM_ACCEPT=1 the files 'expected' are written anew, to be read
+ * over by a person.
  */
 #include <config.h>
 
@@ -420,7 +421,8 @@ test_names(void **state)
     assert_true(n >= 1 && n < 100);
 }
 
-/* 64 MiB of text without a line end, and of lines that look like NCCL's: an error, soon. */
+/* 64 MiB of text without a line end, and of lines that look like NCCL's:
+ * an error, soon. */
 static void
 test_garbage(void **state)
 {

@@ -3,9 +3,9 @@
  * series.h - series.csv and pfc.csv, written while the run goes on.
  *
  * Records come merged and in order from the network's probes.  Samples go to a spool of at
- * most SERIES_MAX_RECORDS; when it is full every second sample is dropped, its bytes added to
- * the next one, and the interval is twice as long from then on, for what is written too.
- * So the file is bounded, and has one interval from end to end.
+ * most SERIES_MAX_RECORDS; when it is full every second sample is dropped, its bytes
+ * added to the next one, and the interval is twice as long from then on, for what is
+ * written too.  So the file is bounded, and has one interval from end to end.
  */
 #ifndef ROCESIM_TOOLS_RESULTS_SERIES_H
 #define ROCESIM_TOOLS_RESULTS_SERIES_H

@@ -19,8 +19,8 @@ fits(const char *pattern, const char *name)
     return strcmp(pattern, name) == 0 || g_pattern_match_simple(pattern, name);
 }
 
-/* Sets an error at the key 'pattern' of 'at': that it fits no 'noun', and which of 'names' is
- * nearest. */
+/* Sets an error at the key 'pattern' of 'at': that it fits no 'noun', and which of
+ * 'names' is nearest. */
 static gboolean
 fail_pattern(const struct doc_at *at, const char *pattern, const char *noun,
              GPtrArray *names, GError **error)
@@ -218,8 +218,10 @@ check_switches(const struct scenario *s, const struct net *net, GError **error)
     return TRUE;
 }
 
-gboolean
-scenario_bind(const struct scenario *s, struct net *net, GError **error)
+/* Once the topology has added its nodes: parameters, overrides, qos, congestion control.
+ * A pattern that matches nothing is an error. */
+static gboolean
+bind_all(const struct scenario *s, struct net *net, GError **error)
 {
     for (guint i = 0; i < s->qos->len; i++) {
         net_add_qos(net, &g_array_index(s->qos, struct net_qos, i));
@@ -238,7 +240,7 @@ scenario_build_net(const struct scenario *s, GError **error)
     struct net *net = net_new((uint64_t)s->seed);
 
     s->topo->build(net, s->topo_params, &s->topo_input);
-    if (!scenario_bind(s, net, error)) {
+    if (!bind_all(s, net, error)) {
         net_free(net);
         return NULL;
     }

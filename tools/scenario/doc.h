@@ -41,7 +41,8 @@ struct doc_key {
  * follows the last one.  For an unreadable, empty or too large file and a folder NULL. */
 char *doc_read_file(const char *path, size_t *n_bytes, GError **error);
 
-/* Parses 'data'; 'file' is for messages.  The root must be an object.  Owned by the caller. */
+/* Parses 'data'; 'file' is for messages.  The root must be an object.  Owned
+ * by the caller. */
 json_t *doc_parse(const char *file, const char *data, size_t n_bytes, GError **error);
 
 /* Loads 'path' and, if it has a key "base", merges it over that file, and so on. */
@@ -75,7 +76,8 @@ gboolean doc_fail(const struct doc_at *at, enum scenario_error code, GError **er
 gboolean doc_fail_key(const struct doc_at *at, const char *key, enum scenario_error code,
                       GError **error, const char *format, ...) G_GNUC_PRINTF(5, 6);
 
-/* 'text' as one line of valid UTF-8, control characters made visible.  Owned by the caller. */
+/* 'text' as one line of valid UTF-8, control characters made visible.  Owned
+ * by the caller. */
 char *doc_one_line(const char *text);
 
 /* The value as it stands in the file, shortened.  Owned by the caller. */
@@ -94,8 +96,8 @@ gboolean doc_check_array(const struct doc_at *at, GError **error);
 /* The text of 'at' into '*text' (borrowed), not empty. */
 gboolean doc_text(const struct doc_at *at, const char **text, GError **error);
 
-/* Index of the text of 'at' in 'words', NULL at the end; 'later' (may be NULL): words that are
- * known, but not supported yet. */
+/* Index of the text of 'at' in 'words', NULL at the end; 'later' (may be NULL): words
+ * that are known, but not supported yet. */
 gboolean doc_word(const struct doc_at *at, const char *const *words,
                   const char *const *later, int *index, GError **error);
 

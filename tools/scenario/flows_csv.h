@@ -3,8 +3,9 @@
  * flows_csv.h - flows from a table: a first line with the names src,dst,bytes,start in any
  * order (start may be missing), then one line a flow.
  *
- * src and dst are names or numbers, bytes a number or a size ("65536", "64KiB"), start a time
- * with its unit ("1.5us") or 0.  Empty lines and lines that begin with '#' are skipped.
+ * src and dst are names or numbers, bytes a number or a size ("65536", "64KiB"),
+ * start a time with its unit ("1.5us") or 0.  Empty lines and lines that begin with
+ * '#' are skipped.
  */
 #ifndef ROCESIM_TOOLS_SCENARIO_FLOWS_CSV_H
 #define ROCESIM_TOOLS_SCENARIO_FLOWS_CSV_H

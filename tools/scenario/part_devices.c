@@ -3,9 +3,9 @@
  * part_devices.c - `nic`, `switch` and their overrides by device.
  *
  * Values of one device come from, in this order: the table's default (for cnp_interval the
- * preset's, for ack_timeout NCCL's), the profile, the keys of `nic` or `switch`, then those of
- * each override whose name or glob fits, in the order of the file; an override's profile
- * counts as all of its values.
+ * preset's, for ack_timeout NCCL's), the profile, the keys of `nic` or `switch`, then
+ * those of each override whose name or glob fits, in the order of the file; an override's
+ * profile counts as all of its values.
  */
 #include <config.h>
 

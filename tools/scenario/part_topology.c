@@ -130,9 +130,10 @@ part_key_bit(const struct param *table, const char *key)
     return UINT64_C(1) << (param_find(table, key) - table);
 }
 
-gboolean
-part_link_read(const struct doc_at *at, const struct doc_key *more,
-               struct scenario_link *link, uint64_t *set, GError **error)
+/* Reads keys of a link; 'length' makes 'delay'. */
+static gboolean
+link_read(const struct doc_at *at, const struct doc_key *more, struct scenario_link *link,
+          uint64_t *set, GError **error)
 {
     const uint64_t length = UINT64_C(1) << LINK_LENGTH, delay = UINT64_C(1) << LINK_DELAY;
     uint64_t given = 0;
@@ -154,8 +155,8 @@ part_link_read(const struct doc_at *at, const struct doc_key *more,
     return TRUE;
 }
 
-void
-part_link_write(const struct scenario_link *link, uint64_t set, json_t *object)
+static void
+link_write(const struct scenario_link *link, uint64_t set, json_t *object)
 {
     const uint64_t length = UINT64_C(1) << LINK_LENGTH, delay = UINT64_C(1) << LINK_DELAY;
 
@@ -192,7 +193,7 @@ read_common_link(const struct doc_at *at, const char *key, struct scenario_link 
     struct doc_at sub = doc_key(at, key);
     uint64_t set = 0;
 
-    return sub.json == NULL || part_link_read(&sub, NULL, link, &set, error);
+    return sub.json == NULL || link_read(&sub, NULL, link, &set, error);
 }
 
 static gboolean
@@ -218,7 +219,7 @@ read_overrides(struct scenario *s, const struct doc_at *at, GError **error)
         if (pattern[0] == '_') {
             continue;
         }
-        if (!part_link_read(&sub, NULL, &override.link, &override.set, error)) {
+        if (!link_read(&sub, NULL, &override.link, &override.set, error)) {
             return FALSE;
         }
         override.pattern = g_strdup(pattern);
@@ -282,7 +283,7 @@ read_graph_link(struct scenario *s, const struct doc_at *at, GHashTable *kinds,
     spec = is_graph_host(kinds, text[0]) || is_graph_host(kinds, text[1])
                ? s->host_link
                : s->fabric_link;
-    if (!part_link_read(at, keys, &spec, &set, error)) {
+    if (!link_read(at, keys, &spec, &set, error)) {
         return FALSE;
     }
     link.a = g_strdup(text[0]);
@@ -344,8 +345,8 @@ write_graph(const struct scenario *s, json_t *object)
             &g_array_index(s->graph_links, struct topo_graph_link, i);
         json_t *one = json_pack("{s:s, s:s}", "a", link->a, "b", link->b);
 
-        part_link_write(&g_array_index(s->graph_link_specs, struct scenario_link, i),
-                        part_all_keys(scenario_link_table), one);
+        link_write(&g_array_index(s->graph_link_specs, struct scenario_link, i),
+                   part_all_keys(scenario_link_table), one);
         json_array_append_new(links, one);
     }
     json_object_set_new(object, "nodes", nodes);
@@ -484,9 +485,9 @@ part_topology_write(const struct scenario *s, json_t *root)
                                 doc_param_json(p, param_get(p, s->topo_params)));
         }
     }
-    part_link_write(&s->host_link, all, host);
+    link_write(&s->host_link, all, host);
     json_object_set_new(topology, "host_link", host);
-    part_link_write(&s->fabric_link, all, fabric);
+    link_write(&s->fabric_link, all, fabric);
     if (s->topo->has_fabric || s->topo->is_graph) {
         json_object_set(topology, "fabric_link", fabric);
     }
@@ -496,7 +497,7 @@ part_topology_write(const struct scenario *s, json_t *root)
             &g_array_index(s->link_overrides, struct scenario_link_override, i);
         json_t *one = json_object();
 
-        part_link_write(&o->link, o->set, one);
+        link_write(&o->link, o->set, one);
         json_object_set_new(overrides, o->pattern, one);
     }
     json_object_set_new(topology, "overrides", overrides);

@@ -4,8 +4,8 @@
  * to tools/scenario.
  *
  * part_X_read() reads its keys from the root into an empty part; on failure what it has made
- * is left to part_X_clear().  They run in the order in which they stand here: a later one may
- * look at what an earlier one has read.
+ * is left to part_X_clear().  They run in the order in which they stand here: a later one
+ * may look at what an earlier one has read.
  */
 #ifndef ROCESIM_TOOLS_SCENARIO_PARTS_H
 #define ROCESIM_TOOLS_SCENARIO_PARTS_H
@@ -59,10 +59,6 @@ extern const struct param scenario_output_table[]; /* over struct scenario_outpu
 uint64_t part_all_keys(const struct param *table);
 uint64_t part_key_bit(const struct param *table, const char *key);
 
-/* Reads keys of a link; 'length' makes 'delay'. */
-gboolean part_link_read(const struct doc_at *at, const struct doc_key *more,
-                        struct scenario_link *link, uint64_t *set, GError **error);
-void part_link_write(const struct scenario_link *link, uint64_t set, json_t *object);
 struct link_params part_link_params(const struct scenario_link *link);
 
 #endif

@@ -10,9 +10,9 @@
 
 #include "tools/scenario/doc.h"
 
-/* The values of profile 'name' of 'device' ("nic", "switch") as an object of keys and values,
- * as a scenario would have them; '*file' is where they stand (owned by the caller).  'at': the
- * place in the scenario that names it.  Owned by the caller. */
+/* The values of profile 'name' of 'device' ("nic", "switch") as an object of keys and
+ * values, as a scenario would have them; '*file' is where they stand (owned by the
+ * caller).  'at': the place in the scenario that names it.  Owned by the caller. */
 json_t *profile_values(const struct doc_at *at, const char *device, const char *name,
                        char **file, GError **error);
 

@@ -103,7 +103,8 @@ struct scenario_fault {
     GArray *packets;      /* owned: uint64_t, ascending, 1-based; FAULT_DROP */
 };
 
-/* Reference to a host of a workload as written: by name, or by position when name is NULL. */
+/* Reference to a host of a workload as written: by name, or by position when
+ * name is NULL. */
 struct scenario_host {
     char *name; /* owned */
     int64_t position;
@@ -218,10 +219,6 @@ char *scenario_to_text(const struct scenario *scenario);
  * next.  Owned by the caller (net_free), who keeps 'scenario' as long. */
 struct net *scenario_build_net(const struct scenario *scenario, GError **error);
 
-/* What scenario_build_net() does once the topology has added its nodes: applies parameters,
- * overrides, qos, congestion control.  A pattern that matches nothing is an error. */
-gboolean scenario_bind(const struct scenario *scenario, struct net *net, GError **error);
-
 /* Puts file and JSON path before an error of net_build(): a link faster than its profile's
  * port becomes "...: link 'host0-leaf0' ...".  Steals '*error' and replaces it. */
 void scenario_explain(const struct scenario *scenario, GError **error);
@@ -245,7 +242,8 @@ uint8_t *scenario_bind_series(const struct scenario *scenario, const struct net 
 const char *scenario_verdict_name(enum scenario_verdict verdict);
 
 /* Tables of the keys above, for `rocesim list params`: name of the object ("node", "nic",
- * "switch", "workload", "topology.link", "output", "nccl"...), its table; NULL past the last. */
+ * "switch", "workload", "topology.link", "output", "nccl"...), its table; NULL
+ * past the last. */
 const struct param *scenario_param_table(size_t index, const char **object);
 
 #endif

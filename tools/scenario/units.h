@@ -34,13 +34,15 @@ enum units_error {
 gboolean units_parse(const char *text, enum param_kind kind, int64_t *value,
                      GError **error);
 
-/* The same for sizes in fields that nccl-tests define: "8M" is 8 MiB, a bare number bytes. */
+/* The same for sizes in fields that nccl-tests define: "8M" is 8 MiB, a bare
+ * number bytes. */
 gboolean units_parse_nccl_size(const char *text, int64_t *value, GError **error);
 
 /* The unit that messages put behind a bare number ("us"), "" where there is none. */
 const char *units_example(enum param_kind kind);
 
-/* "a time such as \"1us\"", "a rate such as \"100G\""...: what a parameter of 'kind' takes. */
+/* "a time such as \"1us\"", "a rate such as \"100G\""...: what a parameter of
+ * 'kind' takes. */
 const char *units_wanted(enum param_kind kind);
 
 /* Picoseconds light takes over 'length_mm' (0 to 10^9) of cable, rounded to nearest.

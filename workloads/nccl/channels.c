@@ -32,10 +32,29 @@ struct cursor {
     uint32_t max_channels;
 };
 
+/* Bytes that cross a ring per byte of the API count: all_reduce 2, all_gather and
+ * reduce_scatter 'n_ranks', others 1 (NCCL's ncclFuncTrafficPerByte). */
+static int64_t
+func_traffic_per_byte(enum nccl_func func, uint32_t n_ranks)
+{
+    switch (func) {
+    case NCCL_ALL_REDUCE:
+        return 2;
+    case NCCL_ALL_GATHER:
+    case NCCL_REDUCE_SCATTER:
+        return n_ranks;
+    case NCCL_BROADCAST:
+    case NCCL_REDUCE:
+        return 1;
+    }
+    assert(false);
+    return 1;
+}
+
 static int64_t
 task_traffic_per_byte(const struct channels_task *task, uint32_t n_ranks)
 {
-    int64_t tpb = channels_traffic_per_byte(task->func, n_ranks);
+    int64_t tpb = func_traffic_per_byte(task->func, n_ranks);
 
     return task->proto == NCCL_PROTO_LL ? 4 * tpb : tpb;
 }
@@ -120,23 +139,6 @@ thread_threshold_bytes(enum nccl_proto proto, uint32_t n_ranks)
     }
     assert(false);
     return 8;
-}
-
-int64_t
-channels_traffic_per_byte(enum nccl_func func, uint32_t n_ranks)
-{
-    switch (func) {
-    case NCCL_ALL_REDUCE:
-        return 2;
-    case NCCL_ALL_GATHER:
-    case NCCL_REDUCE_SCATTER:
-        return n_ranks;
-    case NCCL_BROADCAST:
-    case NCCL_REDUCE:
-        return 1;
-    }
-    assert(false);
-    return 1;
 }
 
 uint32_t

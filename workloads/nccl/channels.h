@@ -59,10 +59,6 @@ struct channels_part {
     int64_t size_bytes;
 };
 
-/* Bytes that cross a ring per byte of the API count: all_reduce 2, all_gather and
- * reduce_scatter 'n_ranks', others 1 (NCCL's ncclFuncTrafficPerByte). */
-int64_t channels_traffic_per_byte(enum nccl_func func, uint32_t n_ranks);
-
 /* Most threads of one block: ring, Simple.  'slow_ring' is true when the ring graph moves
  * at most 12 GB/s in all (bandwidth of a channel inside the node times channels). */
 uint32_t channels_simple_threads(bool slow_ring);

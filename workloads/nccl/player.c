@@ -24,7 +24,7 @@ rank_of(const struct player_comm *comm, uint32_t comm_rank)
     return &comm->player->ranks[comm->ranks[comm_rank]];
 }
 
-/* ---- from call to call ----------------------------------------------------------------- */
+/* ---- from call to call ------------------------------------------------------------- */
 
 /* The next operation is the first of those that come next in each communicator. */
 static void
@@ -149,7 +149,7 @@ finished(void *net, uint32_t comm_rank, int64_t start_ps, int64_t now_ps)
     play_on(rank, now_ps);
 }
 
-/* ---- between hosts --------------------------------------------------------------------- */
+/* ---- between hosts ----------------------------------------------------------------- */
 
 static void
 post(struct lp *lp, struct player_stream *stream, int64_t bytes, bool has_imm,
@@ -237,7 +237,7 @@ received(void *ctx, struct lp *lp, struct qp *qp, uint32_t message, int64_t byte
 
 const struct qp_user_ops player_user = {.sent = sent, .received = received};
 
-/* ---- inside a host --------------------------------------------------------------------- */
+/* ---- inside a host ----------------------------------------------------------------- */
 
 static void
 deliver_data(struct lp *lp, struct pipe_item *item)
@@ -303,7 +303,7 @@ send_credit(void *net, uint32_t conn, int64_t now_ps)
     pipe_send(from->lp, &from->credit, 0, item);
 }
 
-/* ---- costs ----------------------------------------------------------------------------- */
+/* ---- costs ------------------------------------------------------------------------- */
 
 static void
 at(void *net, uint32_t comm_rank, uint32_t channel, enum ring_timer timer,
@@ -335,7 +335,7 @@ const struct ring_transport player_transport = {
     .finished = finished,
 };
 
-/* ---- start ----------------------------------------------------------------------------- */
+/* ---- start ------------------------------------------------------------------------- */
 
 static void
 start_rank(struct player_rank *rank)

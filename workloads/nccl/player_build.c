@@ -17,7 +17,7 @@
  * spans.  Guess. */
 #define MAX_SPANS (INT64_C(1) << 26)
 
-/* ---- ranks ----------------------------------------------------------------------------- */
+/* ---- ranks ------------------------------------------------------------------------- */
 
 struct player *
 player_new(struct net *net, const struct work_params *params, const uint32_t rank_host[],
@@ -93,7 +93,7 @@ player_free(struct player *player)
     g_free(player);
 }
 
-/* ---- communicators and operations ------------------------------------------------------ */
+/* ---- communicators and operations -------------------------------------------------- */
 
 static uint32_t
 part_of_host(struct player_comm *comm, GHashTable *parts, uint32_t host)
@@ -159,7 +159,7 @@ player_add_op(struct player *player, const struct player_op_spec *spec)
     comm->last_op = player->n_ops++;
 }
 
-/* ---- NICs and channels ----------------------------------------------------------------- */
+/* ---- NICs and channels ------------------------------------------------------------- */
 
 static int
 compare_u32(const void *a, const void *b)
@@ -298,7 +298,7 @@ set_rings(const struct player *player, struct player_comm *comm, uint32_t n_nics
     return TRUE;
 }
 
-/* ---- rings ----------------------------------------------------------------------------- */
+/* ---- rings ------------------------------------------------------------------------- */
 
 static gboolean
 check_params(const struct work_params *params, GError **error)

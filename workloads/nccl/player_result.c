@@ -12,7 +12,7 @@
 
 #include "workloads/nccl/player_state.h"
 
-/* ---- calls ----------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------- */
 
 /* Calls of the communicator that 'member' of 'rank' has ended, of all rounds. */
 static int64_t
@@ -83,7 +83,7 @@ player_calls(struct player *player, uint32_t *n)
     return player->calls;
 }
 
-/* ---- connections ----------------------------------------------------------------------- */
+/* ---- connections ------------------------------------------------------------------- */
 
 static bool
 is_listed(const struct player_stream *stream)
@@ -136,7 +136,7 @@ player_pipe_bytes(const struct player *player)
     return sum;
 }
 
-/* ---- what has not ended ---------------------------------------------------------------- */
+/* ---- what has not ended ------------------------------------------------------------ */
 
 static void
 add_line(GPtrArray *lines, uint32_t most, uint32_t *n, const struct player_rank *rank,
@@ -200,7 +200,7 @@ player_unfinished(const struct player *player, GPtrArray *lines, uint32_t most)
     }
 }
 
-/* ---- laws ------------------------------------------------------------------------------ */
+/* ---- laws -------------------------------------------------------------------------- */
 
 static void
 check_stream(const struct player_stream *stream)

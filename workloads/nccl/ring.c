@@ -83,7 +83,7 @@ proxy_post_ps(struct ring *ring, uint32_t lane, int64_t ready_ps, int64_t now_ps
     return when_ps;
 }
 
-/* ---- send proxy ------------------------------------------------------------------------ */
+/* ---- send proxy -------------------------------------------------------------------- */
 
 static void
 post_data(struct ring *ring, uint32_t lane, int64_t now_ps)
@@ -128,7 +128,7 @@ send_proxy(struct ring *ring, uint32_t lane, int64_t now_ps)
     }
 }
 
-/* ---- receive proxy --------------------------------------------------------------------- */
+/* ---- receive proxy ----------------------------------------------------------------- */
 
 static void
 post_cts(struct ring *ring, uint32_t lane, int64_t now_ps)
@@ -164,7 +164,7 @@ recv_proxy(struct ring *ring, uint32_t lane, int64_t now_ps)
     }
 }
 
-/* ---- GPU ------------------------------------------------------------------------------- */
+/* ---- GPU --------------------------------------------------------------------------- */
 
 /* Slices of the chunk that the current operation handles. */
 static void
@@ -305,7 +305,7 @@ gpu(struct ring *ring, uint32_t lane, int64_t now_ps)
     }
 }
 
-/* ---- events ---------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------ */
 
 bool
 ring_start(struct ring *ring, uint32_t rank, const struct ring_call *call, int64_t now_ps)

@@ -104,7 +104,7 @@ struct nccl_job {
     bool has_init, is_numbered_by_prefix;
 };
 
-/* ---- tables ---------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------ */
 
 static guint
 hash_key(gconstpointer data)
@@ -296,7 +296,7 @@ get_comm_by_turn(struct nccl_job *job, uint32_t rank, int64_t n_ranks, uint32_t 
     return get_comm(job, turn, (uint64_t)-n_ranks, name, n_ranks, comm, error);
 }
 
-/* ---- rings ----------------------------------------------------------------------------- */
+/* ---- rings ------------------------------------------------------------------------- */
 
 static void
 apply_note(struct nccl_job *job, uint32_t comm, const struct nccl_note *note)
@@ -331,7 +331,7 @@ take_note(struct nccl_job *job, struct nccl_thread *thread, const struct nccl_no
     }
 }
 
-/* ---- INIT ------------------------------------------------------------------------------ */
+/* ---- INIT -------------------------------------------------------------------------- */
 
 /* Ties the pointer of an INIT line to a member of a communicator. */
 static struct binding *
@@ -391,7 +391,7 @@ init_repeats(const struct nccl_job *job, const struct binding *binding,
     return binding->has_start && !binding->is_complete && init->is_complete;
 }
 
-/* ---- COLL ------------------------------------------------------------------------------ */
+/* ---- COLL -------------------------------------------------------------------------- */
 
 /* Ties a pointer that no INIT line explained to the communicator of all ranks, by the rank
  * that the launcher or the file name gives. */

@@ -62,7 +62,7 @@ hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* ---- forwards -------------------------------------------------------------------------- */
+/* ---- forwards ---------------------------------------------------------------------- */
 
 static void
 skip_spaces(struct text *text)
@@ -162,7 +162,8 @@ word_is(struct text word, const char *name)
     return (size_t)(word.end - word.at) == n && memcmp(word.at, name, n) == 0;
 }
 
-/* A whole word as a number of 'base', with "0x" if 16; -1 if it is none or above INT64_MAX. */
+/* A whole word as a number of 'base', with "0x" if 16; -1 if it is none or
+ * above INT64_MAX. */
 static int64_t
 word_number(struct text word, unsigned base)
 {
@@ -216,7 +217,7 @@ find_name(struct text word, const char *const names[], size_t n)
     return n;
 }
 
-/* ---- backwards, from HOST:PID:TID to the beginning of the line ------------------------- */
+/* ---- backwards, from HOST:PID:TID to the beginning of the line --------------------- */
 
 /* Reads the digits that end at 'at', not before 'line'; moves '*at' to the first. */
 static bool

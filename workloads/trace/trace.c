@@ -167,7 +167,7 @@ add_path(GPtrArray *sources, const char *path, GError **error)
     return add_source(sources, path, true, error);
 }
 
-/* ---- ranks in file names --------------------------------------------------------------- */
+/* ---- ranks in file names ----------------------------------------------------------- */
 
 /* Reads up to 9 digits at 'at'; -1 if there are none or more. */
 static int64_t
@@ -244,7 +244,7 @@ find_name_ranks(GPtrArray *sources)
     }
 }
 
-/* ---- reading --------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------- */
 
 static const struct trace_ops *
 detect(const char *data, size_t n_bytes)

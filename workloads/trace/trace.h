@@ -191,7 +191,8 @@ void trace_free(struct trace *trace);
 /* Aborts if an invariant of 'trace' is broken.  O(operations times ranks). */
 void trace_check(const struct trace *trace);
 
-/* Names as scenarios and results write them: "all_reduce", "bf16", "sum", "ring", "simple". */
+/* Names as scenarios and results write them: "all_reduce", "bf16", "sum",
+ * "ring", "simple". */
 const char *trace_kind_name(enum trace_kind kind);
 const char *trace_type_name(enum trace_type type);
 const char *trace_redop_name(enum trace_redop redop);

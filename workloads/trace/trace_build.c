@@ -22,9 +22,10 @@ free_list(gpointer data)
     g_free(((struct build_list *)data)->order);
 }
 
-/* ---- times ----------------------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------------------- */
 
-/* FALSE if stamps of a rank go back (a clock was set) or span too long: then none is used. */
+/* FALSE if stamps of a rank go back (a clock was set) or span too long: then
+ * none is used. */
 static bool
 check_times(struct trace_build *build, int64_t *first_ns)
 {
@@ -138,7 +139,7 @@ build_times(struct trace_build *build, const uint32_t order[],
     trace->time_step_ps = build->time_step_ps;
 }
 
-/* ---- the trace ------------------------------------------------------------------------- */
+/* ---- the trace --------------------------------------------------------------------- */
 
 /* Fills 'trace->comms' with those that all of the log's ranks know, in the order of the
  * log; 'index_of[]' gives their places. */
@@ -328,12 +329,6 @@ trace_build_rank(struct trace_build *build, const char *host, uint32_t device,
     return TRUE;
 }
 
-uint32_t
-trace_build_n_ranks(const struct trace_build *build)
-{
-    return build->ranks->len;
-}
-
 gboolean
 trace_build_comm(struct trace_build *build, const char *name, int64_t n_ranks,
                  uint32_t *comm, GError **error)
@@ -410,12 +405,6 @@ uint32_t
 trace_build_member_comm(const struct trace_build *build, uint32_t member)
 {
     return build_member_at(build, member)->comm;
-}
-
-uint32_t
-trace_build_member_rank(const struct trace_build *build, uint32_t member)
-{
-    return build_member_at(build, member)->rank;
 }
 
 void

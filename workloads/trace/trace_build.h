@@ -72,7 +72,6 @@ const char *trace_build_path(const struct trace_build *build, uint32_t file);
  * communicator that holds all, else 'number' of all, else the order of host and device. */
 gboolean trace_build_rank(struct trace_build *build, const char *host, uint32_t device,
                           int64_t number, uint32_t *rank, GError **error);
-uint32_t trace_build_n_ranks(const struct trace_build *build);
 
 /* Adds a communicator of 'n_ranks' (1 to TRACE_MAX_RANKS) called 'name' (copied) in
  * messages.  FALSE outside these or beyond TRACE_MAX_COMMS. */
@@ -87,7 +86,6 @@ gboolean trace_build_member(struct trace_build *build, uint32_t comm, int64_t co
                             uint32_t rank, uint32_t file, uint64_t line, const char *hint,
                             uint32_t *member, GError **error);
 uint32_t trace_build_member_comm(const struct trace_build *build, uint32_t member);
-uint32_t trace_build_member_rank(const struct trace_build *build, uint32_t member);
 
 /* The communicator has 'n_channels' (1 to TRACE_MAX_CHANNELS, else ignored). */
 void trace_build_channels(struct trace_build *build, uint32_t comm, uint32_t n_channels);

@@ -23,7 +23,7 @@ struct cursor {
     uint32_t last_call;
 };
 
-/* ---- pairing calls --------------------------------------------------------------------- */
+/* ---- pairing calls ----------------------------------------------------------------- */
 
 static void
 set_missing(GError **error, const struct trace_build *build,
@@ -429,7 +429,7 @@ merge_p2p(struct trace_build *build, const struct build_comm *comm,
     return TRUE;
 }
 
-/* ---- one order of all ------------------------------------------------------------------ */
+/* ---- one order of all -------------------------------------------------------------- */
 
 /* The order of operations being found. */
 struct ordering {

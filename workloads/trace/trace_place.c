@@ -18,7 +18,7 @@ struct place {
     uint32_t comm_rank, rank;
 };
 
-/* ---- numbers of ranks ------------------------------------------------------------------ */
+/* ---- numbers of ranks -------------------------------------------------------------- */
 
 static int
 compare_place(const void *a, const void *b)
@@ -172,7 +172,7 @@ seat_ranks(const struct trace_build *build, const uint32_t number[], struct trac
     trace->hosts = (char **)g_ptr_array_free(g_steal_pointer(&hosts), FALSE);
 }
 
-/* ---- rings ----------------------------------------------------------------------------- */
+/* ---- rings ------------------------------------------------------------------------- */
 
 /* The longest list said of 'channel', or NULL. */
 static const struct build_list *
