@@ -273,8 +273,9 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
     int64_t frame = largest_frame(net);
     int64_t needed = buffer_headroom_bytes(port->rate_bps, peer->delay_ps,
                                            peer->pause_reaction_ps, frame);
-    int64_t each =
-        params->headroom_bytes == HEADROOM_COMPUTED ? needed : params->headroom_bytes;
+    /* The frame that stops the peer may itself find the shared part full. */
+    int64_t each = params->headroom_bytes == HEADROOM_COMPUTED ? needed + frame
+                                                               : params->headroom_bytes;
     int64_t sum = 0;
 
     for (unsigned c = 0; c < N_CLASSES; c++) {

@@ -6,6 +6,8 @@
 
 #include "sim/barrier.h"
 
+#include <unistd.h>
+
 #define SPINS 4000 /* some 10 us: longer than a window of a balanced run takes to end */
 
 void
@@ -15,6 +17,8 @@ barrier_init(struct barrier *barrier, uint32_t n_threads)
     atomic_init(&barrier->generation, 0);
     atomic_init(&barrier->n_sleepers, 0);
     barrier->n_threads = n_threads;
+    /* With more threads than cores the one that is waited for may not even be running. */
+    barrier->n_spins = sysconf(_SC_NPROCESSORS_ONLN) >= (long)n_threads ? SPINS : 0;
     pthread_mutex_init(&barrier->mutex, NULL);
     pthread_cond_init(&barrier->cond, NULL);
 }
@@ -68,7 +72,7 @@ barrier_wait(struct barrier *barrier)
         }
         return;
     }
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < barrier->n_spins; i++) {
         if (atomic_load_explicit(&barrier->generation, memory_order_acquire) !=
             generation) {
             return;

@@ -18,6 +18,7 @@ struct barrier {
     _Alignas(64) atomic_uint generation;
     _Alignas(64) atomic_uint n_sleepers;
     uint32_t n_threads;
+    int n_spins; /* looks at the generation before sleeping */
     pthread_mutex_t mutex;
     pthread_cond_t cond;
 };

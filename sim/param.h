@@ -53,6 +53,9 @@ enum param_kind {
 /* The value that the word in 'special' stands for. */
 #define PARAM_SPECIAL INT64_C(-1)
 
+/* The word of what has no default: it is shown, but cannot be written. */
+#define PARAM_REQUIRED "required"
+
 struct param {
     const char *name;         /* as in scenario files; NULL ends a table */
     enum param_kind kind;     /* storage and base unit */

@@ -76,6 +76,7 @@ theory_tests = \
 	$(NULL)
 
 check_scripts = \
+	tests/cli/bad-input.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
 	tests/cli/plot.sh \

@@ -9,10 +9,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tools/scenario/doc.h"
+
 int
 command_fail(GError **error, int status)
 {
-    fprintf(stderr, "rocesim: %s\n", (*error)->message);
+    /* A word of the command line may hold anything, line feeds too. */
+    g_autofree char *line = doc_one_line((*error)->message);
+
+    fprintf(stderr, "rocesim: %s\n", line);
     g_clear_error(error);
     return status;
 }
@@ -58,8 +63,9 @@ command_warn(const GPtrArray *lines)
             said = strcmp(g_ptr_array_index(lines, i), g_ptr_array_index(lines, k)) == 0;
         }
         if (!said) {
-            fprintf(stderr, "rocesim: warning: %s\n",
-                    (const char *)g_ptr_array_index(lines, i));
+            g_autofree char *line = doc_one_line(g_ptr_array_index(lines, i));
+
+            fprintf(stderr, "rocesim: warning: %s\n", line);
         }
     }
 }

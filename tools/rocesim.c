@@ -11,6 +11,7 @@
 
 #include "sim/param.h"
 #include "tools/command.h"
+#include "tools/scenario/doc.h"
 
 static const struct command *const commands[] = {
     &command_run, &command_check, &command_list, &command_plot, &command_new, NULL,
@@ -43,7 +44,8 @@ print_help(FILE *out)
 static int
 no_command(const char *name)
 {
-    const char *names[G_N_ELEMENTS(commands)] = {NULL};
+    const char *names[G_N_ELEMENTS(commands) + 2] = {"--help", "--version", NULL};
+    g_autofree char *shown = doc_one_line(name);
 
     for (unsigned i = 0; later[i]; i++) {
         if (strcmp(later[i], name) == 0) {
@@ -52,12 +54,12 @@ no_command(const char *name)
         }
     }
     for (unsigned i = 0; commands[i]; i++) {
-        names[i] = commands[i]->name;
+        names[i + 2] = commands[i]->name;
     }
     fprintf(stderr,
             "rocesim: '%s' is no command; the nearest is '%s', and `rocesim --help` "
             "lists all\n",
-            name, param_nearest_word(names, name));
+            shown, param_nearest_word(names, name));
     return STATUS_INPUT;
 }
 

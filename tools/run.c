@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "tools/expect.h"
 #include "tools/faults.h"
 
 static void
@@ -36,6 +37,9 @@ build(struct run *run, GPtrArray *warnings, GError **error)
 {
     const struct scenario *scenario = run->scenario;
 
+    if (!expect_check_paths(scenario, error)) {
+        return FALSE;
+    }
     run->net = scenario_build_net(scenario, error);
     if (!run->net) {
         return FALSE;

@@ -19,7 +19,10 @@
 static inline void
 mark(struct port *port, struct packet *pkt, int64_t queue_bytes)
 {
-    if ((port->ecn.classes >> pkt->cls & 1) && (pkt->tos & 3) != ECN_NOT_ECT &&
+    unsigned ecn = pkt->tos & 3;
+
+    /* What another switch has marked already is not judged again. */
+    if ((port->ecn.classes >> pkt->cls & 1) && ecn != ECN_NOT_ECT && ecn != ECN_CE &&
         ecn_decides(port, queue_bytes)) {
         pkt->tos |= ECN_CE;
         port->stats[pkt->cls].marked++;

@@ -49,19 +49,18 @@ draw_params(struct rig *rig, struct dice *dice)
     rig->sw.ingress_latency_ps = below(dice, 3) ? 0 : 200000;
     rig->sw.cut_through = below(dice, 2);
     rig->sw.reserved_bytes = below(dice, 2) ? 0 : 5000;
-    rig->sw.alpha_q32 = PARAM_ONE >> below(dice, 7);
+    rig->sw.alpha_q32 = (8 * PARAM_ONE) >> below(dice, 10);
 }
 
-/* So little that what n accounts leave free under alpha 1, 1 / (1 + n) of it, just holds
- * the frame that each of them needs to be stopped by. */
+/* From a frame to some hundred: what is shared runs full, and the frame that stops a peer often
+ * finds it so. */
 static void
 shrink_buffers(struct net *net, struct dice *dice)
 {
     for (uint32_t i = 0; i < net->n_switches; i++) {
-        int64_t n = net->switches[i].n_ports;
-
         net->switches[i].buffer.shared_bytes =
-            (n + 1) * n * FRAME_MAX_BYTES + (int64_t)below(dice, 300000);
+            FRAME_MAX_BYTES +
+            (int64_t)below(dice, 600000) / (1 + (int64_t)below(dice, 20));
     }
 }
 

@@ -205,7 +205,7 @@ resolve(const struct binding *b, const struct doc_at *at,
 static gboolean
 bind_flows(const struct binding *b, GError **error)
 {
-    struct doc_at list = doc_key(b->at, b->spec->path != NULL ? "path" : "list");
+    struct doc_at list = doc_key(b->at, "list");
 
     b->w->n_flows = b->spec->flows->len;
     b->w->flows = g_new0(struct work_flow, b->w->n_flows);
@@ -213,8 +213,10 @@ bind_flows(const struct binding *b, GError **error)
         const struct scenario_flow *from =
             &g_array_index(b->spec->flows, struct scenario_flow, i);
         struct work_flow *flow = &b->w->flows[i];
-        struct doc_at sub = doc_index(&list, i), src = doc_key(&sub, "src"),
-                      dst = doc_key(&sub, "dst");
+        g_autofree char *where =
+            from->line != 0 ? g_strdup_printf("%s:%u", b->spec->path, from->line) : NULL;
+        struct doc_at sub = where != NULL ? doc_root(where, NULL) : doc_index(&list, i),
+                      src = doc_key(&sub, "src"), dst = doc_key(&sub, "dst");
 
         if (!resolve(b, &src, &from->src, &flow->src, error) ||
             !resolve(b, &dst, &from->dst, &flow->dst, error)) {

@@ -72,8 +72,31 @@ doc_read_file(const char *path, size_t *n_bytes, GError **error)
         fail_file(error, path, "is empty");
         return NULL;
     }
+    /* Some editors and spreadsheets begin a file with a byte order mark: it says nothing. */
+    if (g_str_has_prefix(text->str, "\xef\xbb\xbf")) {
+        g_string_erase(text, 0, 3);
+    }
     *n_bytes = text->len;
     return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* What the library says of a file that is no JSON, in the words of the one who wrote it. */
+static const char *
+syntax_text(const json_error_t *syntax)
+{
+    switch (json_error_code(syntax)) {
+    case json_error_numeric_overflow:
+        return g_str_has_prefix(syntax->text, "too big")
+                   ? "a number is too large; allowed is up to 9223372036854775807"
+                   : syntax->text;
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        return "a text holds \\u0000, which is not allowed";
+    case json_error_stack_overflow:
+        return "lists and objects are nested too deep; allowed are 2048 levels";
+    default:
+        return syntax->text;
+    }
 }
 
 json_t *
@@ -88,7 +111,7 @@ doc_parse(const char *file, const char *data, size_t n_bytes, GError **error)
         g_autofree char *where =
             g_strdup_printf("%s:%d", file, syntax.line < 1 ? 1 : syntax.line);
         at.file = where;
-        doc_fail(&at, SCENARIO_ERROR_SYNTAX, error, "%s", syntax.text);
+        doc_fail(&at, SCENARIO_ERROR_SYNTAX, error, "%s", syntax_text(&syntax));
         return NULL;
     }
     if (!json_is_object(root)) {

@@ -311,6 +311,14 @@ doc_integer(const struct doc_at *at, int64_t min, int64_t max, int64_t *value,
 
 /* ---- parameters ----------------------------------------------------------------------- */
 
+/* The word that may be written for PARAM_SPECIAL, or NULL. */
+static const char *
+special_word(const struct param *p)
+{
+    return p->special != NULL && strcmp(p->special, PARAM_REQUIRED) != 0 ? p->special
+                                                                         : NULL;
+}
+
 /* What 'p' takes, in words: "a time such as "2.5us" (...), or "off"". */
 static char *
 wanted_of(const struct param *p)
@@ -324,8 +332,9 @@ wanted_of(const struct param *p)
     if (words != NULL) {
         return g_steal_pointer(&words);
     }
-    return p->special != NULL ? g_strdup_printf("%s, or \"%s\"", kind, p->special)
-                              : g_strdup(kind);
+    return special_word(p) != NULL
+               ? g_strdup_printf("%s, or \"%s\"", kind, special_word(p))
+               : g_strdup(kind);
 }
 
 /* "1us to 1s", or "..., or "off"". */
@@ -333,15 +342,15 @@ static char *
 range_of(const struct param *p)
 {
     char low[PARAM_TEXT_BYTES], high[PARAM_TEXT_BYTES];
+    const char *word = special_word(p);
 
     if (p->kind == PARAM_INTEGER && p->names != NULL) {
         return g_strjoinv(", ", (char **)(uintptr_t)p->names);
     }
     param_format(p, p->min, low);
     param_format(p, p->max, high);
-    return g_strdup_printf(
-        "%s to %s%s%s%s", low, high, p->special != NULL ? ", or \"" : "",
-        p->special != NULL ? p->special : "", p->special != NULL ? "\"" : "");
+    return word != NULL ? g_strdup_printf("%s to %s, or \"%s\"", low, high, word)
+                        : g_strdup_printf("%s to %s", low, high);
 }
 
 /* The number of 'at' in the text form that units_parse() reads exactly. */
@@ -367,7 +376,7 @@ read_quantity(const struct doc_at *at, const struct param *p, int64_t *value,
     g_autoptr(GError) cause = NULL;
     bool counts = p->kind == PARAM_INTEGER;
 
-    if (text != NULL && p->special != NULL && strcmp(text, p->special) == 0) {
+    if (text != NULL && g_strcmp0(text, special_word(p)) == 0) {
         *value = PARAM_SPECIAL;
         return TRUE;
     }
@@ -385,8 +394,8 @@ read_quantity(const struct doc_at *at, const struct param *p, int64_t *value,
         text = number;
     }
     if (!units_parse(text, p->kind, value, &cause)) {
-        g_autofree char *word = p->special != NULL
-                                    ? g_strdup_printf(", or \"%s\"", p->special)
+        g_autofree char *word = special_word(p) != NULL
+                                    ? g_strdup_printf(", or \"%s\"", special_word(p))
                                     : g_strdup("");
 
         return doc_fail(at, SCENARIO_ERROR_VALUE, error, "%s%s", cause->message, word);

@@ -155,7 +155,7 @@ read_line(struct table *t, const char *text, size_t n, GError **error)
 {
     g_autofree char *line = g_strndup(text, n);
     g_auto(GStrv) fields = NULL;
-    struct scenario_flow flow = {.bytes = 0};
+    struct scenario_flow flow = {.line = t->line};
 
     if (strlen(line) != n || !g_utf8_validate(line, (gssize)n, NULL)) {
         return fail(t, error, "is no text in UTF-8");

@@ -218,6 +218,10 @@ read_flows(const struct doc_at *at, struct scenario_work *w, GError **error)
         w->path = g_canonicalize_filename(text, NULL);
         return flows_csv_read(w->path, w->flows, error);
     }
+    if (list.json == NULL) {
+        return doc_fail(&list, SCENARIO_ERROR_KEY, error,
+                        "is missing; needed is a list of flows [{...}], or path, a CSV");
+    }
     if (!doc_check_array(&list, error)) {
         return FALSE;
     }

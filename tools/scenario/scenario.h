@@ -113,6 +113,7 @@ struct scenario_host {
 struct scenario_flow {
     struct scenario_host src, dst;
     int64_t bytes, start_ps;
+    unsigned line; /* of the CSV, from 1; 0: of a list */
 };
 
 /* `workload[]`, as written. */
