@@ -112,8 +112,7 @@ struct topo_star {
 struct topo_leafspine {
     int64_t hosts, leaves, hosts_per_leaf;
     int64_t spines, uplinks_per_leaf;
-    int64_t
-        oversubscription; /* PARAM_RATIO: rates of a full leaf, to hosts : to spines */
+    int64_t oversubscription; /* PARAM_RATIO: rates of a full leaf, hosts : spines */
 };
 
 /* Computes, for every switch of 'net', the equal-cost next hops to every NIC: all first

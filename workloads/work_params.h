@@ -93,12 +93,11 @@ struct work_flow {
 struct work_nccl {
     int64_t min_channels, max_channels; /* NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS */
     int64_t buffer_bytes;               /* NCCL_BUFFSIZE */
-    int64_t n_threads; /* NCCL_NTHREADS; PARAM_SPECIAL: by the speed of the ring */
-    int64_t qps;       /* NCCL_IB_QPS_PER_CONNECTION */
-    int64_t
-        split_data;    /* NCCL_IB_SPLIT_DATA_ON_QPS 0, 1; PARAM_SPECIAL: by the version */
-    int64_t launch_ps; /* from a call to its first operation */
-    int64_t copy_bps;  /* of a block; PARAM_SPECIAL: in no time */
+    int64_t n_threads;  /* NCCL_NTHREADS; PARAM_SPECIAL: by the speed of the ring */
+    int64_t qps;        /* NCCL_IB_QPS_PER_CONNECTION */
+    int64_t split_data; /* NCCL_IB_SPLIT_DATA_ON_QPS; PARAM_SPECIAL: by the version */
+    int64_t launch_ps;  /* from a call to its first operation */
+    int64_t copy_bps;   /* of a block; PARAM_SPECIAL: in no time */
     int64_t reduce_bps; /* likewise */
     int64_t poll_ps;    /* until a proxy or GPU sees what happened */
     int64_t post_ps;    /* a proxy is busy with one post */

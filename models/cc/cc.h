@@ -64,8 +64,7 @@ struct cc_out {
 /* An ACK that acknowledges something new. */
 struct cc_ack {
     int64_t now_ps;
-    int64_t
-        acked_bytes; /* payload newly acknowledged, > 0; short packets count as full */
+    int64_t acked_bytes; /* payload newly acknowledged; a short packet counts as full */
 };
 
 /* One parameter of a preset that differs from the table's default. */

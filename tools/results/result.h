@@ -76,8 +76,7 @@ struct result_fabric {
     int64_t busy_payload_ps, busy_work_ps;
     const char *busy_node; /* NULL: no link carried payload */
     uint32_t busy_port;
-    struct hist
-        latency; /* ps, of data packets from first bit sent to last bit received */
+    struct hist latency; /* ps, of data packets: first bit sent to last bit received */
 };
 
 struct run_result {

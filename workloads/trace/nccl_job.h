@@ -4,8 +4,8 @@
  * communicator a pointer means, rings, operations.  read_nccl_log.c finds the lines and
  * tells them in the order of the log; what is known goes to the builder (trace_build.h).
  */
-#ifndef WORKLOADS_TRACE_NCCL_JOB_H
-#define WORKLOADS_TRACE_NCCL_JOB_H
+#ifndef ROCESIM_WORKLOADS_TRACE_NCCL_JOB_H
+#define ROCESIM_WORKLOADS_TRACE_NCCL_JOB_H
 
 #include <stdbool.h>
 #include <stddef.h>

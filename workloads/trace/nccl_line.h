@@ -8,8 +8,8 @@
  * Source: NCCL src/debug.cc, enqueue.cc, init.cc, graph/rings.cc, graph/connect.cc,
  * versions 2.4 to 2.30; docs/trace/nccl-log.md lists the forms.
  */
-#ifndef WORKLOADS_TRACE_NCCL_LINE_H
-#define WORKLOADS_TRACE_NCCL_LINE_H
+#ifndef ROCESIM_WORKLOADS_TRACE_NCCL_LINE_H
+#define ROCESIM_WORKLOADS_TRACE_NCCL_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

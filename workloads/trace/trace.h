@@ -11,8 +11,8 @@
  *   the same kind, count, type, reduction and root;
  * - every send has its receive ('pair'), of the same number of bytes.
  */
-#ifndef WORKLOADS_TRACE_TRACE_H
-#define WORKLOADS_TRACE_TRACE_H
+#ifndef ROCESIM_WORKLOADS_TRACE_TRACE_H
+#define ROCESIM_WORKLOADS_TRACE_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,9 +117,9 @@ struct trace_comm {
     uint32_t *ranks;  /* owned; [n_ranks] rank of the job of each communicator rank */
     size_t n_ops;
     uint32_t n_channels; /* 0: the file does not say */
-    uint32_t
-        *rings; /* owned; [n_channels][n_ranks] communicator ranks in ring order, each
-                          * ring beginning at 0; NULL: the file does not say (all of) it */
+    /* Owned; [n_channels][n_ranks] communicator ranks in ring order, each ring beginning
+     * at 0; NULL: the file does not say (all of) it. */
+    uint32_t *rings;
 };
 
 struct trace_op {
@@ -140,9 +140,9 @@ struct trace_op {
 
     bool has_time;
     int64_t time_ps; /* first rank's call, since the first call of the trace */
-    const int64_t
-        *rank_times_ps; /* borrowed from the trace: [comm n_ranks] each rank's call (one
-                                   * entry for a send or receive); NULL without 'has_time' */
+    /* Borrowed from the trace: [comm n_ranks] each rank's call (one entry for a send or
+     * receive); NULL without 'has_time'. */
+    const int64_t *rank_times_ps;
 
     enum trace_algo algo;   /* what the library chose; UNKNOWN: the file does not say */
     enum trace_proto proto; /* likewise */

@@ -6,8 +6,8 @@
  * them over the ranks, checks that they agree, and repairs what it can say it repaired.
  * Included by readers and trace.c only; players see trace.h.
  */
-#ifndef WORKLOADS_TRACE_TRACE_BUILD_H
-#define WORKLOADS_TRACE_TRACE_BUILD_H
+#ifndef ROCESIM_WORKLOADS_TRACE_TRACE_BUILD_H
+#define ROCESIM_WORKLOADS_TRACE_TRACE_BUILD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *
  * Invariant: a list of calls (of a member, of a rank) is in the order of that rank.
  */
-#ifndef WORKLOADS_TRACE_TRACE_BUILD_PRIVATE_H
-#define WORKLOADS_TRACE_TRACE_BUILD_PRIVATE_H
+#ifndef ROCESIM_WORKLOADS_TRACE_TRACE_BUILD_PRIVATE_H
+#define ROCESIM_WORKLOADS_TRACE_TRACE_BUILD_PRIVATE_H
 
 #include "workloads/trace/trace_build.h"
 
