@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "models/cc/cc.h"
+#include "sim/units.h"
 
 static_assert(sizeof(struct dcqcn) <= CC_STATE_BYTES, "the state lives in the QP");
 
@@ -238,6 +239,19 @@ dcqcn_sync(void *state, const void *params, int64_t now_ps, struct cc_out *out)
         alpha_to(s, params, now_ps);
     }
     answer(s, out);
+}
+
+static int64_t
+dcqcn_next_ps(const void *state, const void *params)
+{
+    const struct dcqcn *s = state;
+    const struct dcqcn_params *p = params;
+    int64_t next_ps = s->rate_bps < s->line_rate_bps ? s->rate_due_ps : TIME_NEVER_PS;
+
+    if (s->cut_waits) {
+        next_ps = min64(next_ps, s->last_cut_ps + p->decrease_interval_ps);
+    }
+    return next_ps;
 }
 
 static void
@@ -497,5 +511,6 @@ const struct cc_ops cc_dcqcn_ops = {
     .on_cnp = dcqcn_on_cnp,
     .on_send = dcqcn_on_send,
     .sync = dcqcn_sync,
+    .next_ps = dcqcn_next_ps,
     .check = dcqcn_check,
 };

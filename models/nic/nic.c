@@ -74,6 +74,9 @@ place(struct lp *lp, struct qp *qp, int64_t ready_by_ps)
     if (qp->place != QP_IDLE || !qp->cur || qp->failed || !window_is_open(qp)) {
         return;
     }
+    if (unlikely(qp->is_slow) && qp->next_send_ps > ready_by_ps) {
+        qp_catch_up(qp, ready_by_ps);
+    }
     int64_t at_ps = qp->next_send_ps;
 
     if (qp->cur->ready_ps > at_ps) {
@@ -83,6 +86,12 @@ place(struct lp *lp, struct qp *qp, int64_t ready_by_ps)
         ring_add(qp->nic, qp);
     } else {
         qp->place = QP_PACED;
+        if (unlikely(qp->is_slow)) {
+            int64_t look_ps = qp_look_ps(qp);
+
+            /* The rate may have risen until then. */
+            at_ps = look_ps < at_ps ? look_ps : at_ps;
+        }
         lp_at(lp, at_ps, event_key(PHASE_TIMER, qp->id, KIND_PACE, false), qp);
     }
 }
@@ -139,7 +148,7 @@ pace(struct qp *qp, int64_t now_ps, uint32_t wire_bytes)
     if (qp->rate.rate_bps != before_bps) {
         qp_set_pace(qp);
     }
-    qp->next_send_ps = now_ps + (int64_t)(wire_bytes * qp->pace_q16 >> 16);
+    qp_begin_gap(qp, now_ps, wire_bytes);
 }
 
 /* Makes the next data packet of 'qp', which has one. */
@@ -587,8 +596,11 @@ receive_cnp(struct qp *qp, int64_t now_ps)
     const struct nic_config *config = qp->nic->config;
 
     qp->cnps_received++;
+    if (unlikely(qp->is_slow)) {
+        qp_catch_up(qp, now_ps);
+    }
     config->cc->on_cnp(qp->cc_state, config->cc_params, now_ps, &qp->rate);
-    qp_set_pace(qp);
+    qp_change_gap(qp, now_ps);
 }
 
 void

@@ -48,12 +48,59 @@ qp_set_pace(struct qp *qp)
     qp->pace_q16 = (uint64_t)(8 * PS_PER_S << 16) / (uint64_t)qp->rate.rate_bps;
 }
 
+void
+qp_begin_gap(struct qp *qp, int64_t now_ps, uint32_t wire_bytes)
+{
+    int64_t gap_ps = (int64_t)(wire_bytes * qp->pace_q16 >> 16);
+
+    qp->next_send_ps = now_ps + gap_ps;
+    qp->is_slow = gap_ps >= QP_SLOW_PS;
+}
+
+void
+qp_change_gap(struct qp *qp, int64_t now_ps)
+{
+    uint64_t before_q16 = qp->pace_q16;
+    int64_t left_ps = qp->next_send_ps - now_ps;
+
+    qp_set_pace(qp);
+    if (qp->is_slow && left_ps > 0 && qp->pace_q16 != before_q16) {
+        /* A gap is below 2^36 ps (a jumbo frame at 1 Mb/s), a pace below 2^39. */
+        qp->next_send_ps =
+            now_ps + (int64_t)((unsigned __int128)left_ps * qp->pace_q16 / before_q16);
+    }
+}
+
 int64_t
-qp_rate_bps(struct qp *qp, int64_t now_ps)
+qp_look_ps(const struct qp *qp)
 {
     const struct nic_config *config = qp->nic->config;
 
+    return config->cc->next_ps ? config->cc->next_ps(qp->cc_state, config->cc_params)
+                               : TIME_NEVER_PS;
+}
+
+void
+qp_catch_up(struct qp *qp, int64_t now_ps)
+{
+    const struct nic_config *config = qp->nic->config;
+
+    if (qp->is_slow) {
+        int64_t at_ps;
+
+        while ((at_ps = qp_look_ps(qp)) < now_ps && at_ps < qp->next_send_ps) {
+            config->cc->sync(qp->cc_state, config->cc_params, at_ps, &qp->rate);
+            qp_change_gap(qp, at_ps);
+        }
+    }
     config->cc->sync(qp->cc_state, config->cc_params, now_ps, &qp->rate);
+    qp_change_gap(qp, now_ps);
+}
+
+int64_t
+qp_rate_bps(struct qp *qp, int64_t now_ps)
+{
+    qp_catch_up(qp, now_ps);
     return qp->rate.rate_bps;
 }
 

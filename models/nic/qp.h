@@ -71,6 +71,7 @@ struct qp {
     uint8_t cls, tos;
     uint8_t retries;
     bool timer_queued, failed;
+    bool is_slow; /* the gap up to next_send_ps was QP_SLOW_PS or more when it began */
     uint16_t src_port; /* UDP */
 
     /* Responder. */
@@ -99,8 +100,27 @@ static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
 void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
                    uint32_t imm);
 
+/* A gap between two packets that begins at least this long follows the rate while it lasts; a
+ * shorter one is kept as it began, so that fast QPs never look twice.  At 4 KB packets that is
+ * below 3.3 Gb/s.  10 us is a guess at what nobody misses. */
+#define QP_SLOW_PS (10 * PS_PER_US)
+
 /* Takes over a changed rate. */
 void qp_set_pace(struct qp *qp);
+
+/* Sets the gap after 'wire_bytes' that start at 'now_ps'. */
+void qp_begin_gap(struct qp *qp, int64_t now_ps, uint32_t wire_bytes);
+
+/* Catches the rate up to 'now_ps', and a slow gap with it: what is left of it is stretched or
+ * shortened at each change of the rate, at the time of the change. */
+void qp_catch_up(struct qp *qp, int64_t now_ps);
+
+/* Stretches or shortens the rest of a slow gap to the rate of now, after a call of the
+ * congestion control at 'now_ps' up to which qp_catch_up() has been done. */
+void qp_change_gap(struct qp *qp, int64_t now_ps);
+
+/* When to look again at a QP in a slow gap. */
+int64_t qp_look_ps(const struct qp *qp);
 
 /* The congestion control's rate at 'now_ps', bps. */
 int64_t qp_rate_bps(struct qp *qp, int64_t now_ps);

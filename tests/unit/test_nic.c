@@ -13,11 +13,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "tests/support/rig.h"
 
 #define DELAY (25 * PS_PER_NS)
+#define MBPS (GBPS / 1000)
 
 /* Payload rate of a flow over its last part, by two flows of different length, Gb/s. */
 static double
@@ -378,6 +380,121 @@ pace(void **state)
     }
 }
 
+/* ---- a rate that changes by itself ------------------------------------------------- */
+
+/* 'rate_bps' until 'at_ps', from there on 'then_bps'. */
+struct step_cc {
+    int64_t rate_bps, then_bps, at_ps;
+};
+
+struct step_state {
+    int64_t now_ps;
+};
+
+static void
+step_cc_sync(void *state, const void *params, int64_t now_ps, struct cc_out *out)
+{
+    const struct step_cc *cc = params;
+    struct step_state *s = state;
+
+    s->now_ps = now_ps;
+    *out = (struct cc_out){.rate_bps = now_ps < cc->at_ps ? cc->rate_bps : cc->then_bps,
+                           .limited = true};
+}
+
+static void
+step_cc_init(void *state, const void *params, const struct cc_env *env,
+             struct cc_out *out)
+{
+    (void)env;
+    step_cc_sync(state, params, 0, out);
+}
+
+static void
+step_cc_on_send(void *state, const void *params, int64_t now_ps, int32_t wire_bytes,
+                struct cc_out *out)
+{
+    (void)wire_bytes;
+    step_cc_sync(state, params, now_ps, out);
+}
+
+static int64_t
+step_cc_next_ps(const void *state, const void *params)
+{
+    const struct step_cc *cc = params;
+    const struct step_state *s = state;
+
+    return s->now_ps < cc->at_ps ? cc->at_ps : TIME_NEVER_PS;
+}
+
+static const struct cc_ops step_cc_ops = {.name = "step",
+                                          .needs = CC_NEEDS_ECN,
+                                          .state_bytes = sizeof(struct step_state),
+                                          .params_bytes = sizeof(struct step_cc),
+                                          .init = step_cc_init,
+                                          .on_cnp = test_cc_on_cnp,
+                                          .on_send = step_cc_on_send,
+                                          .sync = step_cc_sync,
+                                          .next_ps = step_cc_next_ps,
+                                          .check = test_cc_check};
+
+/* When the second packet of a queue pair starts, us; it is posted at 'second_us'. */
+static double
+second_start_us(const struct step_cc *cc, int64_t second_us, int64_t sample_ps)
+{
+    struct rig rig;
+
+    rig_init(&rig, 1);
+    rig.nic.cnp_interval_ps = 50 * PS_PER_US;
+    rig_star(&rig, 2, 100 * GBPS, DELAY);
+    net_set_cc(rig.net, &step_cc_ops, cc);
+    rig.net->sample_ps = sample_ps;
+    rig_build(&rig);
+    struct rig_flow *first = rig_flow(&rig, 0, 1, 4096, 0);
+    struct rig_flow *second =
+        rig_flow_on(&rig, first->connection, 0, 4096, second_us * PS_PER_US);
+
+    if (sample_ps) {
+        rig.net->sampled = malloc(rig.net->n_ports);
+        memset(rig.net->sampled, 1, rig.net->n_ports);
+    }
+    rig_play(&rig);
+    double start_us = (double)(second->received_ps - first->received_ps) / PS_PER_US;
+
+    rig_clear(&rig);
+    return start_us;
+}
+
+/* A gap of 335.52 us (4,194 B on the wire at 100 Mb/s) follows the rate while it lasts,
+ * whether or not anything waits at its end, and whoever looks at it. */
+static void
+slow_gap_follows_the_rate(void **state)
+{
+    const double gap_us = 4194 * 8 / 100.0;
+    const struct {
+        struct step_cc cc;
+        int64_t second_us;
+        double start_us;
+    } cases[] = {
+        {{100 * MBPS, 10 * GBPS, 100 * PS_PER_US}, 0, 100 + (gap_us - 100) / 100},
+        {{100 * MBPS, 50 * MBPS, 100 * PS_PER_US}, 0, 100 + (gap_us - 100) * 2},
+        {{100 * MBPS, 10 * GBPS, 500 * PS_PER_US}, 0, gap_us},
+        {{100 * MBPS, 10 * GBPS, 100 * PS_PER_US}, 200, 200},
+        {{100 * MBPS, 150 * MBPS, 100 * PS_PER_US}, 200, 100 + (gap_us - 100) / 1.5},
+        /* A gap of 8 us is kept as it began. */
+        {{4194 * MBPS, 100 * GBPS, 1 * PS_PER_US}, 0, 8},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int64_t sample_us = 0; sample_us < 200; sample_us += 33) {
+            expect_near(
+                second_start_us(&cases[i].cc, cases[i].second_us, sample_us * PS_PER_US),
+                cases[i].start_us, 0.001);
+        }
+    }
+}
+
 /* Immediate data, no data, and completion in the order of posting. */
 static void
 messages(void **state)
@@ -459,6 +576,7 @@ main(void)
         cmocka_unit_test(acks_are_joined),
         cmocka_unit_test(k28_cnps),
         cmocka_unit_test(pace),
+        cmocka_unit_test(slow_gap_follows_the_rate),
         cmocka_unit_test(messages),
         cmocka_unit_test(latencies),
     };
