@@ -6,6 +6,7 @@ libsim_a_SOURCES = \
 	sim/barrier.h \
 	sim/event.c \
 	sim/event.h \
+	sim/forest.h \
 	sim/hist.c \
 	sim/hist.h \
 	sim/lp.c \

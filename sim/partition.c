@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/forest.h"
 #include "sim/mem.h"
 
 #define EVENT_BASE_NS 25.0  /* fitted: 30 ns with 80 KiB a process, 1 us windows */
@@ -59,28 +60,6 @@ candidate_clear(struct candidate *candidate)
     free(candidate->lp);
 }
 
-static uint32_t
-find_root(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-static void
-join(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    uint32_t x = find_root(parent, a), y = find_root(parent, b);
-
-    if (x < y) {
-        parent[y] = x;
-    } else {
-        parent[x] = y;
-    }
-}
-
 /* Joins nodes that 'mode' wants together, and those of edges below
  * 'threshold_ps' (>= 1). */
 static void
@@ -93,11 +72,11 @@ join_all(struct candidate *candidate, const struct graph *graph, enum partition_
         parent[i] = mode == PARTITION_ONE ? 0 : i;
     }
     for (uint32_t i = 0; mode == PARTITION_RACK && i < graph->n_nodes; i++) {
-        join(parent, i, graph->rack_next[i]);
+        forest_join(parent, i, graph->rack_next[i]);
     }
     for (uint32_t i = 0; i < graph->n_edges; i++) {
         if (graph->edges[i].lookahead_ps < threshold_ps) {
-            join(parent, graph->edges[i].a, graph->edges[i].b);
+            forest_join(parent, graph->edges[i].a, graph->edges[i].b);
         }
     }
 }
@@ -112,7 +91,7 @@ number(struct candidate *candidate, const struct graph *graph)
     *result =
         (struct partition_result){.lookahead_ps = TIME_NEVER_PS, .edge = UINT32_MAX};
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        uint32_t root = find_root(candidate->parent, i);
+        uint32_t root = forest_root(candidate->parent, i);
 
         lp[i] = root == i ? result->n_lps++ : lp[root];
     }

@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/data.c \
+	tests/support/data.h \
 	tests/support/job.c \
 	tests/support/job.h \
 	tests/support/known.c \

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/forest.h"
+
 #define TOPO(name) extern const struct topo_ops topo_##name##_ops;
 #include "topologies/topo_list.def"
 #undef TOPO
@@ -216,17 +218,6 @@ route_to_all(const struct net *net, const struct wiring *wiring,
     return TRUE;
 }
 
-/* Root of 'i' in a forest of sets, flattened on the way. */
-static uint32_t
-find_root(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
 /* Fills 'island' for each NIC: equal for two that packets can go between. */
 static void
 find_islands(const struct net *net, const struct wiring *wiring, uint32_t *island)
@@ -247,11 +238,11 @@ find_islands(const struct net *net, const struct wiring *wiring, uint32_t *islan
                                  ? wiring->nic_of_node[end->peer] + end->peer_port
                                  : wiring->n_nics + net->nodes[end->peer].index;
 
-            parent[find_root(parent, here)] = find_root(parent, there);
+            forest_join(parent, here, there);
         }
     }
     for (uint32_t i = 0; i < wiring->n_nics; i++) {
-        island[i] = find_root(parent, i);
+        island[i] = forest_root(parent, i);
     }
 }
 

@@ -14,18 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include <glib.h>
+
+#include "tests/support/data.h"
 
 /* The file; owned by the caller. */
 static json_t *
 load(void)
 {
-    const char *srcdir = getenv("srcdir");
+    g_autofree char *path = data_path("tests/data/known-answers.json");
     json_error_t error;
-    char path[4096];
     json_t *all;
 
-    snprintf(path, sizeof path, "%s/tests/data/known-answers.json",
-             srcdir ? srcdir : ".");
     all = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (all == NULL) {
         fail_msg("%s:%d: %s", path, error.line, error.text);
@@ -162,6 +162,23 @@ void
 known_at_most(const char *id, const char *name, double obtained)
 {
     judge(id, name, obtained, "at most", obtained <= known(id, name));
+}
+
+void
+known_mean_add(struct known_mean *mean, double x)
+{
+    mean->n++, mean->sum += x, mean->squares += x * x;
+}
+
+void
+known_mean_equals(const char *id, const char *name, const struct known_mean *mean)
+{
+    double value = mean->sum / mean->n;
+    double variance = mean->squares / mean->n - value * value;
+    double most = known("K46", "sigmas") * sqrt(variance / mean->n);
+
+    assert_true(most > 0 && most < 0.4 * known(id, name));
+    known_near(id, name, value, most);
 }
 
 void

@@ -29,6 +29,17 @@ void known_near(const char *id, const char *name, double obtained, double tolera
 void known_at_least(const char *id, const char *name, double obtained);
 void known_at_most(const char *id, const char *name, double obtained);
 
+/* Of values that differ by chance. */
+struct known_mean {
+    double n, sum, squares;
+};
+
+void known_mean_add(struct known_mean *mean, double x);
+
+/* Compares a mean with number 'name' of 'id', within the sigmas of K46, which must be
+ * narrow enough to say something. */
+void known_mean_equals(const char *id, const char *name, const struct known_mean *mean);
+
 /* Records only: a value that is printed and not gated. */
 void known_print(const char *id, const char *name, double obtained);
 

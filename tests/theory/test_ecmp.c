@@ -5,7 +5,6 @@
  */
 #include <config.h>
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,31 +39,9 @@ seed_of(uint64_t trial, const char *name)
     return (uint32_t)rng_key(trial, name, "ecmp");
 }
 
-struct mean {
-    double n, sum, squares;
-};
-
-static void
-mean_add(struct mean *mean, double x)
-{
-    mean->n++, mean->sum += x, mean->squares += x * x;
-}
-
-/* Compares a mean with number 'name' of 'id', within the sigmas of K46. */
-static void
-mean_equals(const char *id, const char *name, const struct mean *mean)
-{
-    double value = mean->sum / mean->n;
-    double variance = mean->squares / mean->n - value * value;
-    double most = known("K46", "sigmas") * sqrt(variance / mean->n);
-
-    assert_true(most > 0 && most < 0.4 * known(id, name));
-    known_near(id, name, value, most);
-}
-
 /* Flows of one trial: busy links and the load of the fullest. */
 struct outcome {
-    struct mean busy_share, max_load, no_collision;
+    struct known_mean busy_share, max_load, no_collision;
 };
 
 static void
@@ -76,9 +53,9 @@ outcome_add(struct outcome *outcome, const uint32_t load[], uint32_t n_links)
         busy += load[i] > 0;
         most = load[i] > most ? load[i] : most;
     }
-    mean_add(&outcome->busy_share, (double)busy / n_links);
-    mean_add(&outcome->max_load, most);
-    mean_add(&outcome->no_collision, most == 1);
+    known_mean_add(&outcome->busy_share, (double)busy / n_links);
+    known_mean_add(&outcome->max_load, most);
+    known_mean_add(&outcome->no_collision, most == 1);
 }
 
 /* 'n_flows' from the hosts of leaf0 to those of leaf1 over 'n_spines',
@@ -138,12 +115,12 @@ test_k46_busy_links_and_collisions(void **state)
 
         if (k == m) {
             snprintf(name, sizeof name, "busy_share_%u_on_%u", k, m);
-            mean_equals("K46", name, &outcome.busy_share);
+            known_mean_equals("K46", name, &outcome.busy_share);
         }
         snprintf(name, sizeof name, "max_load_%u_on_%u", k, m);
-        mean_equals("K46", name, &outcome.max_load);
+        known_mean_equals("K46", name, &outcome.max_load);
         if (k == 8) {
-            mean_equals("K46", "no_collision_8_on_8", &outcome.no_collision);
+            known_mean_equals("K46", "no_collision_8_on_8", &outcome.no_collision);
         }
     }
 }
@@ -278,8 +255,8 @@ test_k47_own_seeds_restore_k46(void **state)
         }
         outcome_add(&outcome, load, M);
     }
-    mean_equals("K47", "own_seeds_busy_share_8_on_8", &outcome.busy_share);
-    mean_equals("K47", "own_seeds_max_load_8_on_8", &outcome.max_load);
+    known_mean_equals("K47", "own_seeds_busy_share_8_on_8", &outcome.busy_share);
+    known_mean_equals("K47", "own_seeds_max_load_8_on_8", &outcome.max_load);
     tiers_free(&tiers);
 }
 

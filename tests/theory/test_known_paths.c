@@ -7,7 +7,6 @@
  */
 #include <config.h>
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,30 +18,9 @@
 
 enum { CLS = 3, LINKS_MAX = 64, M = 8 };
 
-struct mean {
-    double n, sum, squares;
-};
-
-static void
-mean_add(struct mean *mean, double x)
-{
-    mean->n++, mean->sum += x, mean->squares += x * x;
-}
-
-/* K46's number 'name' within its sigmas of this mean. */
-static void
-compare(const char *name, const struct mean *mean)
-{
-    double value = mean->sum / mean->n;
-    double sigma = sqrt((mean->squares / mean->n - value * value) / mean->n);
-
-    assert_true(sigma > 0 && sigma < 0.3 * known("K46", name));
-    known_near("K46", name, value, known("K46", "sigmas") * sigma);
-}
-
 /* Of many runs. */
 struct outcome {
-    struct mean busy_share, max_load;
+    struct known_mean busy_share, max_load;
 };
 
 static void
@@ -54,8 +32,8 @@ outcome_add(struct outcome *outcome, const int64_t load[], uint32_t n_links)
         busy += load[i] > 0;
         most = (double)load[i] > most ? (double)load[i] : most;
     }
-    mean_add(&outcome->busy_share, busy / n_links);
-    mean_add(&outcome->max_load, most);
+    known_mean_add(&outcome->busy_share, busy / n_links);
+    known_mean_add(&outcome->max_load, most);
 }
 
 static void
@@ -117,10 +95,10 @@ test_k46_flows_on_links(void **state)
         }
         if (k == m) {
             snprintf(name, sizeof name, "busy_share_%u_on_%u", k, m);
-            compare(name, &outcome.busy_share);
+            known_mean_equals("K46", name, &outcome.busy_share);
         }
         snprintf(name, sizeof name, "max_load_%u_on_%u", k, m);
-        compare(name, &outcome.max_load);
+        known_mean_equals("K46", name, &outcome.max_load);
     }
 }
 
@@ -227,8 +205,8 @@ test_k47_own_seeds_restore_k46(void **state)
         }
     }
     assert_true(outcome.busy_share.n > 300);
-    compare("busy_share_8_on_8", &outcome.busy_share);
-    compare("max_load_8_on_8", &outcome.max_load);
+    known_mean_equals("K46", "busy_share_8_on_8", &outcome.busy_share);
+    known_mean_equals("K46", "max_load_8_on_8", &outcome.max_load);
 }
 
 int

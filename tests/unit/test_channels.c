@@ -11,19 +11,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <glib.h>
+
+#include "tests/support/data.h"
 
 static FILE *
 open_rules(void)
 {
-    const char *srcdir = getenv("srcdir");
-    char path[4096];
-    FILE *f;
+    g_autofree char *path = data_path("tests/data/nccl/rules.txt");
+    FILE *f = fopen(path, "r");
 
-    snprintf(path, sizeof path, "%s/tests/data/nccl/rules.txt", srcdir ? srcdir : ".");
-    f = fopen(path, "r");
     assert_non_null(f);
     return f;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/support/data.h"
 #include "tests/support/job.h"
 
 /* ---- traces ------------------------------------------------------------------------ */
@@ -23,10 +24,8 @@
 static void
 set_path(struct job *job, const char *below)
 {
-    const char *srcdir = g_getenv("srcdir");
-
     job->params.paths = g_new0(char *, 2);
-    job->params.paths[0] = g_build_filename(srcdir ? srcdir : ".", below, NULL);
+    job->params.paths[0] = data_path(below);
 }
 
 static void

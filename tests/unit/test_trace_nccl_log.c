@@ -25,17 +25,10 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 
+#include "tests/support/data.h"
 #include "workloads/trace/trace.h"
 
 enum { MIN_CASES = 30 };
-
-static char *
-source_path(const char *below)
-{
-    const char *srcdir = g_getenv("srcdir");
-
-    return g_build_filename(srcdir == NULL ? "." : srcdir, below, NULL);
-}
 
 static void
 write_comm(GString *out, const struct trace *trace, uint32_t index)
@@ -152,7 +145,7 @@ static void
 run_corpus(const char *kind, bool wants_error)
 {
     g_autofree char *below = g_build_filename("tests/data/nccl-log", kind, NULL);
-    g_autofree char *path = source_path(below);
+    g_autofree char *path = data_path(below);
     g_autofree char *root = g_canonicalize_filename(path, NULL);
     g_autofree char *back = g_get_current_dir();
     g_autoptr(GDir) dir = g_dir_open(root, 0, NULL);
@@ -209,7 +202,7 @@ test_invalid(void **state)
 static void
 read_example(char **text, size_t *n_bytes)
 {
-    g_autofree char *path = source_path("workloads/examples/gpt2-64ranks-nccl.log");
+    g_autofree char *path = data_path("workloads/examples/gpt2-64ranks-nccl.log");
 
     assert_true(g_file_get_contents(path, text, n_bytes, NULL));
 }
@@ -367,7 +360,7 @@ test_paths(void **state)
     g_autofree char *missing = g_build_filename(folder, "missing", NULL);
     g_autofree char *pattern = g_build_filename(folder, "*.nothing", NULL);
     g_autofree char *fifo = g_build_filename(folder, "fifo", NULL);
-    g_autofree char *data = source_path("tests/data/nccl-log/valid");
+    g_autofree char *data = data_path("tests/data/nccl-log/valid");
     g_autofree char *case_folder = g_build_filename(data, "file-per-rank", NULL);
     g_autofree char *file0 = g_build_filename(case_folder, "input.node0.500.log", NULL);
     const char *one = case_folder;
