@@ -153,6 +153,7 @@ read_streams(const struct run *run, uint32_t w, struct paths *paths)
                                            path_of(paths, from->connection, from->side),
                                        .src_port = qp->src_port,
                                        .n_messages = from->n_messages,
+                                       .n_complete = from->n_complete,
                                        .bytes = from->bytes,
                                        .min_ps = from->min_ps,
                                        .max_ps = from->max_ps,

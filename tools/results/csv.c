@@ -98,7 +98,7 @@ put_flow(GString *line, const struct result_flow *flow)
 static void
 put_stream(GString *line, const struct result_stream *stream)
 {
-    bool some = stream->n_messages > 0;
+    bool some = stream->n_complete > 0;
 
     put_text(line, "connection");
     put_int(line, stream->work);
@@ -111,7 +111,7 @@ put_stream(GString *line, const struct result_stream *stream)
     put_int(line, stream->retransmitted);
     put_int(line, stream->n_messages);
     put_us(line, some ? stream->min_ps : TIME_NEVER_PS);
-    put_us(line, some ? stream->sum_ps / stream->n_messages : TIME_NEVER_PS);
+    put_us(line, some ? stream->sum_ps / stream->n_complete : TIME_NEVER_PS);
     put_us(line, some ? stream->max_ps : TIME_NEVER_PS);
     put_text(line, stream->path ? stream->path : "");
 }

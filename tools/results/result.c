@@ -157,7 +157,8 @@ result_queue_percentile(const struct result_port *port, uint32_t percent,
     /* The histogram holds the samples with something queued; the others are 0. */
     int64_t rank = (n_samples * percent + 99) / 100 - (n_samples - port->queue->total);
 
-    return rank > 0 ? hist_quantile(port->queue, rank) : 0;
+    /* A bucket ends above the values in it, but none of them above the largest there was. */
+    return rank > 0 ? MIN(hist_quantile(port->queue, rank), port->queue_max_bytes) : 0;
 }
 
 void

@@ -32,8 +32,9 @@ struct result_stream {
     uint32_t work, index;
     const char *src, *dst, *path;
     uint16_t src_port;
-    int64_t n_messages, bytes;
-    int64_t min_ps, max_ps, sum_ps;
+    int64_t n_messages, bytes; /* posted */
+    int64_t n_complete;
+    int64_t min_ps, max_ps, sum_ps; /* of those complete */
     int64_t retransmitted;
 };
 

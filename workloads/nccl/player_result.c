@@ -115,6 +115,7 @@ player_streams(struct player *player, uint32_t *n)
                                            .connection = s->connection,
                                            .side = s->side,
                                            .n_messages = s->n_messages,
+                                           .n_complete = s->n_complete,
                                            .bytes = s->bytes,
                                            .min_ps = s->min_ps,
                                            .max_ps = s->max_ps,
