@@ -85,6 +85,7 @@ check_scripts = \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \
 	tests/cli/unwritable.sh \
+	tests/cli/verdicts.sh \
 	tests/cli/version.sh \
 	tests/golden/golden.sh \
 	tests/self/examples.sh \
@@ -156,6 +157,7 @@ EXTRA_DIST += \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
 	tests/data/scenario \
+	tests/data/verdicts \
 	tests/fuzz/corpus \
 	tests/golden/ring \
 	tests/golden/star \

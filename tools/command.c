@@ -11,6 +11,9 @@
 
 #include "tools/scenario/doc.h"
 
+/* Warnings that are printed; a network of thousands of ports can have one for each. */
+#define MOST_WARNINGS 10
+
 int
 command_fail(GError **error, int status)
 {
@@ -56,16 +59,20 @@ command_end(int status)
 void
 command_warn(const GPtrArray *lines)
 {
-    for (guint i = 0; i < lines->len; i++) {
-        bool said = false;
+    g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
+    guint n_said;
 
-        for (guint k = 0; k < i && !said; k++) {
-            said = strcmp(g_ptr_array_index(lines, i), g_ptr_array_index(lines, k)) == 0;
-        }
-        if (!said) {
-            g_autofree char *line = doc_one_line(g_ptr_array_index(lines, i));
+    for (guint i = 0; i < lines->len; i++) {
+        char *text = g_ptr_array_index(lines, i);
+
+        if (g_hash_table_add(said, text) && g_hash_table_size(said) <= MOST_WARNINGS) {
+            g_autofree char *line = doc_one_line(text);
 
             fprintf(stderr, "rocesim: warning: %s\n", line);
         }
+    }
+    n_said = g_hash_table_size(said);
+    if (n_said > MOST_WARNINGS) {
+        fprintf(stderr, "rocesim: warning: ... and %u more\n", n_said - MOST_WARNINGS);
     }
 }

@@ -535,7 +535,7 @@ line_of(const struct flows *flows, uint32_t id)
     int64_t open = (int64_t)flows->to_post[id % flows->n] * flows->message_bytes;
     int64_t whole = (int64_t)n_messages(flows, result->bytes) * flows->message_bytes;
 
-    g_string_printf(line, "flow %u %s -> %s: %lld B, ", id,
+    g_string_printf(line, "workload[%u]: flow %u %s -> %s: %lld B, ", flows->index, id,
                     net->nodes[net->node_of_host[result->src_host]].name,
                     net->nodes[net->node_of_host[result->dst_host]].name,
                     (long long)result->bytes);
@@ -555,7 +555,7 @@ line_of(const struct flows *flows, uint32_t id)
         g_autofree char *reason = reason_of(net, qp, id);
 
         if (reason) {
-            g_string_append_printf(line, ", QP 0x%x %s", qp->qpn, reason);
+            g_string_append_printf(line, ", QP 0x%06x %s", qp->qpn, reason);
         }
     }
     return g_string_free(line, FALSE);

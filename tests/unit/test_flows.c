@@ -449,13 +449,15 @@ unfinished(void **state)
     assert_true(results[2].sent_ps < 20 * PS_PER_US);
     work->ops->unfinished(work->state, lines, 2);
     assert_int_equal(lines->len, 3);
-    g_autofree char *first = g_strdup_printf(
-        "flow 0 host0 -> host2: 409600 B, %lld B acknowledged, QP 0x11 gave up after 0 "
-        "retries",
-        (long long)qp->snd_una * 4096);
+    g_autofree char *first =
+        g_strdup_printf("workload[0]: flow 0 host0 -> host2: 409600 B, %lld B "
+                        "acknowledged, QP 0x000011 gave up after 0 "
+                        "retries",
+                        (long long)qp->snd_una * 4096);
     assert_true(qp->snd_una > 40 && qp->snd_una < 60);
     assert_string_equal(lines->pdata[0], first);
-    assert_string_equal(lines->pdata[1], "flow 3 host1 -> host2: 1 B, not started");
+    assert_string_equal(lines->pdata[1],
+                        "workload[0]: flow 3 host1 -> host2: 1 B, not started");
     assert_string_equal(lines->pdata[2], "... and 4 more flows");
     work_free(work);
     rig_clear(&rig);
