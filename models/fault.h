@@ -11,6 +11,7 @@
 #include "models/port.h"
 #include "models/switch/route.h"
 
+/* What changes. */
 enum fault_kind {
     FAULT_DOWN, /* the link is dead: frames for it and on it are lost */
     FAULT_UP,

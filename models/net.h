@@ -68,6 +68,7 @@ struct nic_params {
     uint8_t pfc; /* bit c: the NIC obeys pauses of class c */
 };
 
+/* Likewise. */
 struct switch_params {
     int64_t port_rate_bps; /* 0: any */
     int64_t buffer_bytes, reserved_bytes, headroom_bytes, xon_bytes;
@@ -89,12 +90,14 @@ struct ecn_params {
     const struct ecn_params *faster; /* borrowed: entry for faster ports; NULL: none */
 };
 
+/* As a user gives it, base units. */
 struct link_params {
     int64_t rate_bps;                  /* > 0 */
     int64_t delay_ps;                  /* one way, >= 0 */
     double error_rate, bit_error_rate; /* shares of frames, of bits */
 };
 
+/* A host or a switch. */
 struct net_node {
     char *name; /* owned */
     enum node_kind kind;
@@ -105,6 +108,7 @@ struct net_node {
     uint8_t tier;  /* 0 host, 1 leaf, 2 spine, 3 core */
 };
 
+/* A cable: two ports. */
 struct net_link {
     char *name; /* owned: "leaf0-spine1", parallel ones "...#1", "...#2" */
     uint32_t node[2];
@@ -130,6 +134,7 @@ struct net_watch {
     struct probe_sink sink; /* on_record may be NULL: records are thrown away */
 };
 
+/* How a run has ended. */
 enum net_end {
     NET_END_DONE,        /* nothing outstanding */
     NET_END_STOPPED,     /* at the stop time */
@@ -138,6 +143,7 @@ enum net_end {
     NET_END_INTERRUPTED, /* on_epoch said no */
 };
 
+/* Public to be read; written by net_*.c, and where the life above says so. */
 struct net {
     uint64_t seed;
 
@@ -196,6 +202,7 @@ struct net {
     uint64_t progress_events;
 };
 
+/* A network without nodes.  Owned by the caller. */
 struct net *net_new(uint64_t seed);
 void net_free(struct net *net); /* accepts NULL */
 

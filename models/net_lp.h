@@ -18,6 +18,7 @@ struct net_seen {
     bool paused, moving;
 };
 
+/* Touched by the thread of its process only, and by the first one at epochs. */
 struct net_lp {
     struct probe probe;
     int64_t n_ops;        /* operations of workloads begun here less ended here; only the

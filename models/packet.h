@@ -41,6 +41,7 @@
 /* PSNs are 24 bit and compared over half that range (IBA vol. 1, 9.7.2). */
 #define PSN_MASK 0xFFFFFFu
 
+/* What a frame is. */
 enum packet_type {
     PACKET_DATA, /* RDMA WRITE, any position */
     PACKET_ACK,
@@ -49,6 +50,7 @@ enum packet_type {
     PACKET_PFC,
 };
 
+/* Bits of packet.flags, but in pause frames. */
 enum packet_flag {
     PACKET_FIRST = 1,   /* first packet of its message */
     PACKET_LAST = 2,    /* last packet of its message */
@@ -75,6 +77,7 @@ struct packet_pause {
     uint16_t quanta[N_CLASSES]; /* in 512 bit times; 0: resume */
 };
 
+/* From a pool; all fields set by who makes it. */
 struct packet {
     struct packet *next; /* in a queue */
     int64_t ready_ps;    /* in an egress queue: earliest start of transmission */

@@ -120,6 +120,7 @@ struct port_loss {
     uint32_t n_drop, next_drop;
 };
 
+/* One end of a cable, in order of who touches what. */
 struct port {
     /* Line 0: a transmission reads and writes it. */
     int64_t busy_until_ps;      /* end of the gap behind the last committed frame */

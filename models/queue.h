@@ -7,6 +7,7 @@
 
 #include "models/packet.h"
 
+/* All zero is an empty queue. */
 struct queue {
     struct packet *head, *tail; /* owned packets; tail valid while head is not NULL */
     int64_t bytes;              /* frames with FCS */

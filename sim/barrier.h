@@ -23,6 +23,7 @@ struct barrier {
     pthread_cond_t cond;
 };
 
+/* For 'n_threads' (>= 1) threads; storage of the caller, to be cleared. */
 void barrier_init(struct barrier *barrier, uint32_t n_threads);
 void barrier_clear(struct barrier *barrier);
 

@@ -27,6 +27,7 @@ enum event_phase {
     PHASE_POST,
 };
 
+/* Something that will happen. */
 struct event {
     int64_t time_ps;
     uint64_t key;
@@ -69,11 +70,13 @@ event_before(const struct event *a, const struct event *b)
     return x < y;
 }
 
+/* A growing array of events. */
 struct event_bucket {
     struct event *events; /* owned */
     uint32_t n, cap;
 };
 
+/* All fields are private; read without calls only for speed. */
 struct event_queue {
     int64_t current; /* number of the current bucket: time >> shift */
     uint32_t shift;  /* log2 of the bucket width in ps */
@@ -87,6 +90,7 @@ struct event_queue {
     struct event_bucket far; /* heap, 4 children a node: events past the ring */
 };
 
+/* An empty queue at time 0; storage of the caller, to be cleared. */
 void event_queue_init(struct event_queue *queue);
 
 /* Frees the memory of 'queue', not the queue. */

@@ -2,8 +2,8 @@
  *
  * forest.h - which of n things belong together: disjoint sets as a forest.
  *
- * 'parent[i]' is i for a root; the caller sets all to themselves first.  The root of a set
- * is its least member, in whatever order sets are joined.  Set-up only.
+ * 'parent[i]' is i for a root; the caller sets all to themselves first.  The root of a
+ * set is its least member, in whatever order sets are joined.  Set-up only.
  */
 #ifndef ROCESIM_SIM_FOREST_H
 #define ROCESIM_SIM_FOREST_H

@@ -14,6 +14,7 @@
 #define HIST_SUB_BITS 3
 #define HIST_BUCKETS 360
 
+/* All zero is an empty histogram. */
 struct hist {
     int64_t weight[HIST_BUCKETS];
     int64_t total;
@@ -42,6 +43,7 @@ hist_add(struct hist *hist, int64_t value, int64_t weight)
     hist->total += weight;
 }
 
+/* Adds all of 'from' to 'into'. */
 void hist_merge(struct hist *into, const struct hist *from);
 
 /* The value that 'rank' (1 to total) of the weight does not exceed, drawn as a straight

@@ -36,11 +36,13 @@ struct lp_mailbox {
     bool by_value; /* the ends run in different threads */
 };
 
+/* The way from one process to another, for the length of the simulation. */
 struct lp_channel {
     struct lp_mailbox box[2];
     struct lp *from, *to; /* borrowed */
 };
 
+/* A logical process: what its thread alone touches while a window lasts. */
 struct lp {
     _Alignas(64) struct pool *pool; /* borrowed: the thread's */
     int64_t now_ps;                 /* time of the event at work */

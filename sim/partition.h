@@ -26,6 +26,7 @@
 
 #define PARTITION_MAX_THRESHOLDS 16
 
+/* How nodes are dealt. */
 enum partition_mode {
     PARTITION_AUTO, /* the cheapest by prediction */
     PARTITION_ONE,  /* one process */
@@ -33,6 +34,7 @@ enum partition_mode {
     PARTITION_NODE, /* one for each node */
 };
 
+/* What a node costs and where it belongs. */
 struct partition_node {
     int64_t weight; /* predicted events in a second of simulated time, >= 0 */
     uint32_t rack;  /* nodes of one rack belong together */

@@ -13,10 +13,12 @@
 
 #define POOL_ITEM_BYTES 64
 
+/* An item nobody has. */
 struct pool_item {
     struct pool_item *next;
 };
 
+/* Private but for n_out. */
 struct pool {
     struct pool_item *free; /* items handed back, last first */
     char *fresh;            /* items of the newest slab not handed out yet */
@@ -26,6 +28,7 @@ struct pool {
     int64_t n_out; /* items in use */
 };
 
+/* An empty pool; storage of the caller, to be cleared. */
 void pool_init(struct pool *pool);
 
 /* Gives all slabs back; items still in use become invalid. */

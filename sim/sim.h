@@ -23,6 +23,7 @@
 #define SIM_EPOCH_PS (10 * PS_PER_US)
 #define SIM_MAX_THREADS 64
 
+/* What a simulation is of: the model behind the engine. */
 struct sim_ops {
     /* Does 'event' in 'lp'.  Called in the process's thread. */
     void (*handle)(struct lp *lp, const struct event *event);
@@ -31,12 +32,14 @@ struct sim_ops {
     bool (*epoch)(void *user, int64_t now_ps);
 };
 
+/* A thread. */
 struct sim_worker {
     struct pool pool;
     uint32_t *lps; /* owned: the processes of this thread */
     uint32_t n_lps;
 };
 
+/* The engine: processes, channels between them, threads. */
 struct sim {
     uint64_t seed;
     const struct sim_ops *ops; /* borrowed */

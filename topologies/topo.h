@@ -109,6 +109,7 @@ struct topo_star {
     int64_t hosts;
 };
 
+/* Parameters of leaf-spine; TOPO_UNSET until resolved. */
 struct topo_leafspine {
     int64_t hosts, leaves, hosts_per_leaf;
     int64_t spines, uplinks_per_leaf;

@@ -91,6 +91,7 @@ struct work_ops {
     void (*free)(void *state);
 };
 
+/* A workload of a network. */
 struct work {
     const struct work_ops *ops;
     void *state; /* owned */
@@ -99,6 +100,7 @@ struct work {
 /* All workloads in the order of work_list.def, ending with NULL. */
 extern const struct work_ops *const work_list[];
 
+/* The workload called 'name', or NULL. */
 const struct work_ops *work_find(const char *name);
 
 /* A workload of params->type on 'net', NULL on error. */

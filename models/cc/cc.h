@@ -17,8 +17,8 @@
  *                  the rate that it leaves in 'out'
  *     on_ack()     only if not NULL
  *     on_timeout() only if not NULL
- *     sync()       before the rate is sampled or reported, and at next_ps(); into the QP's own
- *                  'out', as it may find that the QP is no longer limited
+ *     sync()       before the rate is sampled or reported, and at next_ps(); into the
+ *                  QP's own 'out', as it may find that the QP is no longer limited
  *     next_ps()    while a QP waits for its pace, to let it know when to look again
  * 'now_ps' never goes back from call to call on one state.  Only differences of times
  * count.
@@ -114,8 +114,8 @@ struct cc_ops {
     /* Catches up to 'now_ps'.  Changes no later result: a run with and without samples
      * is the same. */
     void (*sync)(void *state, const void *params, int64_t now_ps, struct cc_out *out);
-    /* When the rate next changes by itself: without a CNP, packet, ACK or timeout.  Later than
-     * the last call's 'now_ps'; TIME_NEVER_PS: not at all.  May be NULL: never. */
+    /* When the rate next changes by itself: without a CNP, packet, ACK or timeout.  Later
+     * than the last call's 'now_ps'; TIME_NEVER_PS: not at all.  May be NULL: never. */
     int64_t (*next_ps)(const void *state, const void *params);
     /* Aborts if the state breaks an invariant. */
     void (*check)(const void *state, const void *params);

@@ -15,6 +15,7 @@ enum dcqcn_alpha_update {
     DCQCN_ALPHA_AT_TICK /* at the next tick of a clock that runs freely */
 };
 
+/* As docs/cc/dcqcn.md names and explains them; base units. */
 struct dcqcn_params {
     int64_t g_q32;                /* gain of alpha */
     int64_t initial_alpha_q32;    /* alpha at the first CNP of a QP */
@@ -35,6 +36,7 @@ struct dcqcn_params {
     bool clamp_target_after_time_inc;
 };
 
+/* The reaction point of a queue pair. */
 struct dcqcn {
     int64_t rate_bps;      /* current rate R_C */
     int64_t target_bps;    /* target rate R_T */

@@ -29,6 +29,7 @@ struct pipe_item {
 
 static_assert(sizeof(struct pipe_item) == POOL_ITEM_BYTES, "an item of the pool");
 
+/* All zero but rates and id is an empty pipe. */
 struct pipe {
     int64_t rate_bps;   /* 0: no serialisation */
     int64_t latency_ps; /* >= 0 */

@@ -616,8 +616,9 @@ nic_ack_timer(struct lp *lp, struct qp *qp)
         queue_ack_timer(lp, qp, qp->ack_deadline_ps);
         return;
     }
-    /* Gone back and not sent again yet: its pace or a pause holds it up, and no answer can be
-     * missing.  Sending starts the timer anew.  A dead link of its own is no such excuse. */
+    /* Gone back and not sent again yet: its pace or a pause holds it up, and no
+     * answer can be missing.  Sending starts the timer anew.  A dead link of its own
+     * is no such excuse. */
     if (qp->snd_nxt == qp->snd_una && !(qp->nic->port->special & PORT_DOWN)) {
         return;
     }

@@ -33,6 +33,7 @@ struct nic_config {
     const void *cc_params;   /* borrowed: cc->params_bytes */
 };
 
+/* A NIC port and the QPs that send by it. */
 struct nic {
     struct port *port;               /* borrowed */
     struct qp *qps;                  /* borrowed: all of the network, by dense id */

@@ -42,12 +42,14 @@ struct message {
 
 static_assert(sizeof(struct message) <= POOL_ITEM_BYTES, "an item of the pool");
 
+/* Where a requester waits. */
 enum qp_place {
     QP_IDLE,  /* nothing to send, or the window is full */
     QP_READY, /* in its NIC's ring */
     QP_PACED, /* a KIND_PACE event is queued */
 };
 
+/* A queue pair: one end of a connection, both roles. */
 struct qp {
     /* Requester. */
     int64_t snd_nxt;                 /* count of the next packet to send */
@@ -100,9 +102,9 @@ static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
 void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
                    uint32_t imm);
 
-/* A gap between two packets that begins at least this long follows the rate while it lasts; a
- * shorter one is kept as it began, so that fast QPs never look twice.  At 4 KB packets that is
- * below 3.3 Gb/s.  10 us is a guess at what nobody misses. */
+/* A gap between two packets that begins at least this long follows the rate while it
+ * lasts; a shorter one is kept as it began, so that fast QPs never look twice.  At 4 KB
+ * packets that is below 3.3 Gb/s.  10 us is a guess at what nobody misses. */
 #define QP_SLOW_PS (10 * PS_PER_US)
 
 /* Takes over a changed rate. */
@@ -111,8 +113,8 @@ void qp_set_pace(struct qp *qp);
 /* Sets the gap after 'wire_bytes' that start at 'now_ps'. */
 void qp_begin_gap(struct qp *qp, int64_t now_ps, uint32_t wire_bytes);
 
-/* Catches the rate up to 'now_ps', and a slow gap with it: what is left of it is stretched or
- * shortened at each change of the rate, at the time of the change. */
+/* Catches the rate up to 'now_ps', and a slow gap with it: what is left of it is
+ * stretched or shortened at each change of the rate, at the time of the change. */
 void qp_catch_up(struct qp *qp, int64_t now_ps);
 
 /* Stretches or shortens the rest of a slow gap to the rate of now, after a call of the

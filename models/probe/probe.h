@@ -11,6 +11,7 @@
 
 #include "sim/units.h"
 
+/* What is recorded. */
 enum probe_kind {
     PROBE_PAUSE, /* a pause that has ended: a = start ps, b = causing egress port */
     PROBE_QUEUE, /* sample of a port's class: a = queue bytes, b = bytes sent since the
@@ -18,6 +19,7 @@ enum probe_kind {
     PROBE_RATE,  /* sample of a QP: a = rate bps, b = packets unacknowledged */
 };
 
+/* Something seen; what a, b and c are says the kind. */
 struct probe_record {
     int64_t time_ps;
     uint32_t object; /* dense id of the port or QP */
@@ -39,6 +41,7 @@ struct probe_sink {
     void *ctx; /* borrowed */
 };
 
+/* Frees the memory of 'probe', not the probe. */
 void probe_clear(struct probe *probe);
 
 /* Private: appends. */

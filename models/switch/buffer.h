@@ -17,6 +17,7 @@
 
 #include "models/port.h"
 
+/* Sizes and rules of a switch's buffer, and its total. */
 struct buffer {
     int64_t shared_bytes; /* size: what reserve and headroom of all accounts leave */
     int64_t shared_used;

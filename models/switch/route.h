@@ -13,11 +13,13 @@
 
 #define ROUTE_NONE UINT16_MAX
 
+/* Equal-cost ports: 'n' entries of route_table.ports. */
 struct route_set {
     uint32_t first; /* in route_table.ports */
     uint16_t n;     /* >= 1 */
 };
 
+/* Where a switch sends what is for a NIC. */
 struct route_table {
     uint16_t *set_of_nic;   /* owned: n_nics entries, ROUTE_NONE: unreachable */
     struct route_set *sets; /* owned */

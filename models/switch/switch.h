@@ -17,6 +17,7 @@
  * frame, so that short frames are whole when they are judged. */
 #define CUT_THROUGH_BYTES 66
 
+/* A switch; its ports and queues lie in the network's array. */
 struct fabric_switch {
     /* Read by every packet. */
     struct port *ports;               /* borrowed: its own, contiguous in the network's */
