@@ -227,7 +227,7 @@ put_fabric(GString *out, const struct run_result *result)
     put_counter(out, "marked, ", fabric->ecn_marked);
     put_counter(out, "PFC frames, largest queue ", fabric->pfc_frames);
     text_size(out, fabric->max_queue_bytes);
-    g_string_append(out, ", of a switch's buffer ");
+    g_string_append(out, ", fullest shared buffer ");
     text_size(out, fabric->max_buffer_bytes);
     g_string_append_c(out, '\n');
 }
