@@ -162,9 +162,9 @@ print_text(const struct run *run, const struct topo_counts *counts,
 
     printf("%-12s%s, seed %" G_GINT64_FORMAT "\n", "scenario", run->scenario->name,
            run->scenario->seed);
-    printf("%-12s%u hosts with %u NICs, %u switches, %" G_GUINT64_FORMAT " links\n\n",
+    printf("%-12s%u hosts with %u NICs, %u switch%s, %" G_GUINT64_FORMAT " links\n\n",
            "network", counts->n_hosts, counts->n_nics, counts->n_switches,
-           counts->n_links);
+           counts->n_switches == 1 ? "" : "es", counts->n_links);
     print_tiers(run->net, counts);
     putchar('\n');
     print_processes(run->net);
@@ -174,8 +174,9 @@ print_text(const struct run *run, const struct topo_counts *counts,
     print_count("", (double)forecast->data_packets, "data packets");
     print_count("", (double)forecast->packet_hops, "packet-hops with ACKs");
     text_size(memory, forecast->memory_bytes / 1000000 * 1000000);
-    printf("%-12sabout %.1f s, at most %s of memory; no more than a rough guess\n",
-           "estimate", forecast->seconds, memory->str);
+    printf("%-12s%s %.1f s, at most %s of memory; no more than a rough guess\n",
+           "estimate", forecast->seconds < 0.1 ? "below" : "about",
+           MAX(forecast->seconds, 0.1), memory->str);
 }
 
 /* ---- the command ---------------------------------------------------------------------- */

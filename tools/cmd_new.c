@@ -25,14 +25,14 @@
     "    \"fabric_link\": {\"rate\": \"100G\", \"length\": \"30m\"}\n"                   \
     "  },\n"                                                                             \
     "  \"_devices\": \"rocesim list nics, rocesim list switches; rocesim list params "   \
-    "shows every key\",\n"                                                               \
+    "shows defaults and ranges\",\n"                                                     \
     "  \"nic\": {\"profile\": \"connectx-6\"},\n"                                        \
     "  \"switch\": {\"profile\": \"generic\", \"buffer\": \"32MB\",\n"                   \
     "             \"ecn\": {\"kmin\": \"100KB\", \"kmax\": \"400KB\", \"pmax\": "        \
     "0.2}},\n"                                                                           \
-    "  \"_cc\": \"algorithm none: line rate, no marks; presets of dcqcn: mlx5, "         \
-    "paper\",\n"                                                                         \
-    "  \"cc\": {\"algorithm\": \"dcqcn\", \"preset\": \"mlx5\"},\n"
+    "  \"_cc\": \"algorithm none: line rate, no marks; presets of dcqcn: mlx5 (the "     \
+    "default), paper\",\n"                                                               \
+    "  \"cc\": {\"algorithm\": \"dcqcn\"},\n"
 
 #define EXPECT                                                                           \
     "  \"_expect\": \"status 1 when the run ends otherwise; also bands: "                \
@@ -60,7 +60,9 @@ static const char permutation_text[] =
     "{\n"
     "  \"_\": \"Every host sends to one other.\",\n"
     "  \"name\": \"permutation\",\n" FABRIC "  \"workload\": [\n"
-    "    {\"_\": \"host i sends to host (i + shift) mod n\",\n"
+    "    {\"_\": \"host i sends to host (i + shift) mod n; with shift = hosts_per_leaf "
+    "all "
+    "cross the spines\",\n"
     "     \"type\": \"permutation\", \"shift\": 8, \"bytes\": \"4MB\"}\n"
     "  ],\n" EXPECT "}\n";
 
@@ -72,7 +74,8 @@ static const char incast_text[] =
     "     \"type\": \"incast\", \"senders\": 16, \"receiver\": \"host0\", \"bytes\": "
     "\"1MiB\"}\n"
     "  ],\n"
-    "  \"_output\": \"series: ports whose queue is sampled; leave it out for all\",\n"
+    "  \"_output\": \"series: ports whose queue is sampled; leave it out for all; named "
+    "NIC ports (host*:*) also show the rates of their queue pairs\",\n"
     "  \"output\": {\"sample\": \"10us\", \"series\": [\"leaf0:0\"]},\n" EXPECT "}\n";
 
 static const char collective_text[] =
@@ -82,9 +85,10 @@ static const char collective_text[] =
     "  \"_nccl\": \"NCCL's environment variables, as exported on the cluster\",\n"
     "  \"nccl\": {\"NCCL_MAX_NCHANNELS\": 2, \"NCCL_IB_QPS_PER_CONNECTION\": 1},\n"
     "  \"workload\": [\n"
-    "    {\"_\": \"bytes as nccl-tests count; ranks: all, a count, or a list\",\n"
+    "    {\"_\": \"bytes as nccl-tests count; ranks: all, a count, or a list; place: "
+    "packed, spread or random over the racks\",\n"
     "     \"type\": \"collective\", \"op\": \"all_reduce\", \"algorithm\": \"ring\", "
-    "\"bytes\": \"16MiB\", \"ranks\": \"all\"}\n"
+    "\"bytes\": \"16MiB\", \"ranks\": \"all\", \"place\": \"packed\"}\n"
     "  ],\n" EXPECT "}\n";
 
 static const char trace_text[] =

@@ -34,7 +34,7 @@ const struct param scenario_output_table[] = {
      .min = 0,
      .max = 1,
      .source = "collectives have millions",
-     .doc = "flows.csv has a line a message"},
+     .doc = "flows.csv has a line a message; not supported yet"},
     {.name = NULL},
 };
 
@@ -281,6 +281,15 @@ check_pcap(const struct doc_at *at, GError **error)
                     "is not supported yet; allowed is []");
 }
 
+/* Nothing writes lines of messages yet. */
+static gboolean
+check_messages(const struct scenario *s, const struct doc_at *at, GError **error)
+{
+    return !s->output.messages ||
+           doc_fail_key(at, "messages", SCENARIO_ERROR_LATER, error,
+                        "true is not supported yet; allowed is false");
+}
+
 static gboolean
 read_output(struct scenario *s, const struct doc_at *root, GError **error)
 {
@@ -292,7 +301,8 @@ read_output(struct scenario *s, const struct doc_at *root, GError **error)
     return at.json == NULL ||
            (doc_check_object(&at, keys, scenario_output_table, error) &&
             doc_params(&at, scenario_output_table, &s->output, NULL, error) &&
-            check_pcap(&at, error) && read_series(s, &series, error));
+            check_messages(s, &at, error) && check_pcap(&at, error) &&
+            read_series(s, &series, error));
 }
 
 static json_t *

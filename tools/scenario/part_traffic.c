@@ -215,6 +215,27 @@ read_name(const struct doc_at *at, const char *key, GPtrArray *names,
     return TRUE;
 }
 
+/* A preset of another algorithm says so: it stayed when cc.algorithm was changed. */
+static gboolean
+check_preset(const struct scenario *s, const struct doc_at *cc, GError **error)
+{
+    struct doc_at at = doc_key(cc, "preset");
+    const char *word = json_string_value(at.json);
+
+    if (word == NULL || cc_preset_find(s->cc, word) != NULL) {
+        return TRUE;
+    }
+    for (const struct cc_ops *const *ops = cc_list; *ops != NULL; ops++) {
+        if (cc_preset_find(*ops, word) != NULL) {
+            return doc_fail(&at, SCENARIO_ERROR_VALUE, error,
+                            "\"%s\" is a preset of %s, but cc.algorithm is %s; leave it "
+                            "out, or: --set 'cc={\"algorithm\": \"%s\"}'",
+                            word, (*ops)->name, s->cc->name, s->cc->name);
+        }
+    }
+    return TRUE;
+}
+
 static gboolean
 read_cc(struct scenario *s, const struct doc_at *root, GError **error)
 {
@@ -232,7 +253,8 @@ read_cc(struct scenario *s, const struct doc_at *root, GError **error)
     }
     s->cc = cc_find(name);
     presets = preset_names(s->cc);
-    if (!read_name(&at, "preset", presets, s->cc->presets[0].name, &preset, error)) {
+    if (!check_preset(s, &at, error) ||
+        !read_name(&at, "preset", presets, s->cc->presets[0].name, &preset, error)) {
         return FALSE;
     }
     s->preset = cc_preset_find(s->cc, preset);
