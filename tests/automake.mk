@@ -81,6 +81,7 @@ check_scripts = \
 	tests/cli/bad-input.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
+	tests/cli/plausible.sh \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \

@@ -111,9 +111,17 @@ add_streams(const struct work *work, int64_t end_ps, GArray *items)
     }
 }
 
+/* Rate that the link of 'port' was built with: a fault may have changed it since. */
+static int64_t
+link_rate_bps(const struct net *net, const struct port *port)
+{
+    return net->links[port->link].params.rate_bps;
+}
+
 /* Time of 'bytes' of payload on 'port' in packets of 'config' that are full. */
 static int64_t
-payload_time_ps(const struct port *port, const struct nic_config *config, int64_t bytes)
+payload_time_ps(const struct net *net, const struct port *port,
+                const struct nic_config *config, int64_t bytes)
 {
     int64_t wire =
         packet_frame_bytes(config->mtu_bytes, 0, config->ip_bytes, config->vlan_bytes) +
@@ -121,7 +129,31 @@ payload_time_ps(const struct port *port, const struct nic_config *config, int64_
 
     /* 2^60 bytes x 2^13 x 2^46: below 2^127. */
     return (int64_t)((__int128)bytes * wire * (8 * PS_PER_S) / config->mtu_bytes /
-                     port->rate_bps);
+                     link_rate_bps(net, port));
+}
+
+/* Time of what 'port' has sent of data and answers, rounded up. */
+static int64_t
+sent_time_ps(const struct net *net, const struct port *port)
+{
+    __int128 bytes = 0;
+
+    for (unsigned c = 0; c < N_CLASSES; c++) {
+        bytes += port->out[c].tx_bytes + port->out[c].tx_pkts * WIRE_EXTRA_BYTES;
+    }
+    return (int64_t)(bytes * 8 * PS_PER_S / link_rate_bps(net, port)) + 1;
+}
+
+/* Payload is counted on the way its queue pair began with.  Where a fault has moved it to
+ * another, a link has carried no more than it has sent, and is busy all the time at most. */
+static void
+limit_payloads(const struct net *net, struct link_use uses[])
+{
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        int64_t most_ps = MIN(sent_time_ps(net, &net->ports[p]), uses[p].work_ps);
+
+        uses[p].payload_ps = MIN(uses[p].payload_ps, most_ps);
+    }
 }
 
 static void
@@ -136,7 +168,7 @@ add_payloads(const struct net *net, struct link_use uses[])
 
             for (uint32_t h = 0; h < n; h++) {
                 uses[ports[h]].payload_ps +=
-                    payload_time_ps(&net->ports[ports[h]], qp->nic->config, bytes);
+                    payload_time_ps(net, &net->ports[ports[h]], qp->nic->config, bytes);
             }
         }
     }
@@ -188,6 +220,9 @@ utilisation_find(const struct run *run, int64_t end_ps, struct utilisation *use)
     }
     add_payloads(net, uses);
     add_spans(net, items, uses);
+    if (net->n_faults) {
+        limit_payloads(net, uses);
+    }
     for (uint32_t p = 0; p < net->n_ports; p++) {
         if (uses[p].payload_ps && uses[p].work_ps &&
             (use->port == UINT32_MAX || is_busier(&uses[p], &uses[use->port]))) {
