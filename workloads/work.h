@@ -47,7 +47,7 @@ struct flow_result {
 struct stream_result {
     uint32_t src_host, dst_host;
     uint32_t connection;
-    unsigned side; /* the QP that sends */
+    unsigned side;             /* the QP that sends */
     int64_t n_messages, bytes; /* posted */
     int64_t n_complete;
     int64_t min_ps, max_ps, sum_ps; /* post to completion, of those complete */
