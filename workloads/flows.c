@@ -258,21 +258,6 @@ n_nics_of(const struct net *net, uint32_t host)
     return net->nic_of_host[host + 1] - net->nic_of_host[host];
 }
 
-/* Can a packet get from the switch that NIC 'from' is plugged into to NIC 'to'?  (Two NICs
- * plugged into each other need none.) */
-static bool
-has_route(const struct net *net, uint32_t from, uint32_t to)
-{
-    const struct port *peer = &net->ports[net->nics[from].port->peer];
-
-    if (peer->is_nic) {
-        return peer->owner == &net->nics[to];
-    }
-    const struct fabric_switch *sw = peer->owner;
-
-    return sw->routes->set_of_nic[to] != ROUTE_NONE;
-}
-
 /* Connects 'src' to 'dst' by the NICs whose turn it is, or by the next ones that reach each
  * other. */
 static gboolean
@@ -288,7 +273,7 @@ connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t d
             uint32_t b = (turns->in[dst] + k) % n_dst;
             uint32_t nic_a = net->nic_of_host[src] + a, nic_b = net->nic_of_host[dst] + b;
 
-            if (has_route(net, nic_a, nic_b) && has_route(net, nic_b, nic_a)) {
+            if (work_has_route(net, nic_a, nic_b) && work_has_route(net, nic_b, nic_a)) {
                 turns->out[src]++;
                 turns->in[dst]++;
                 net_connect(net, src, a, dst, b, qos);
@@ -511,7 +496,7 @@ reason_of(const struct net *net, const struct qp *qp, uint32_t id)
     if (port->special & PORT_DOWN) {
         return g_strdup("its link is down");
     }
-    if (!has_route(net, (uint32_t)(qp->nic - net->nics), qp->dst_nic)) {
+    if (!work_has_route(net, (uint32_t)(qp->nic - net->nics), qp->dst_nic)) {
         return g_strdup("no route");
     }
     if (port_is_paused(port, qp->cls, net->end_ps)) {

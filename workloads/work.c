@@ -37,6 +37,19 @@ work_find(const char *name)
     return NULL;
 }
 
+bool
+work_has_route(const struct net *net, uint32_t from, uint32_t to)
+{
+    const struct port *peer = &net->ports[net->nics[from].port->peer];
+
+    if (peer->is_nic) {
+        return peer->owner == &net->nics[to];
+    }
+    const struct fabric_switch *sw = peer->owner;
+
+    return sw->routes->set_of_nic[to] != ROUTE_NONE;
+}
+
 struct work *
 work_new(struct net *net, const struct work_params *params, GError **error)
 {

@@ -103,6 +103,10 @@ extern const struct work_ops *const work_list[];
 /* The workload called 'name', or NULL. */
 const struct work_ops *work_find(const char *name);
 
+/* Can a packet get from the switch that NIC 'from' is plugged into to NIC 'to', by the routes the
+ * run begins with?  (Two NICs plugged into each other need none.)  Ids are those of the network. */
+bool work_has_route(const struct net *net, uint32_t from, uint32_t to);
+
 /* A workload of params->type on 'net', NULL on error. */
 struct work *work_new(struct net *net, const struct work_params *params, GError **error);
 void work_start(struct work *work);

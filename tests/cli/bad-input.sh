@@ -4,7 +4,7 @@
 # bad-input.sh - whatever is wrong with what a user gives, there is one line that says where,
 # what, and what is allowed; status 2 (3 for output), nothing on stdout, nothing left behind.
 
-n_tests=98
+n_tests=100
 . "$srcdir/tests/cli/lib.sh"
 
 mkdir work && cd work || exit 1
@@ -162,6 +162,9 @@ work "no flows" ".list: is missing; needed is a list of flows .*, or path" '"typ
 work "ranks that do not fit" ".ranks: are 8; allowed is 2 to 4 (4 hosts x 1 GPUs)" '"type": "collective", "ranks": 8, "bytes": "64KiB"'
 work "a rank twice" ".ranks\[1\]: is 0 again" '"type": "collective", "ranks": [0, 0], "bytes": "64KiB"'
 work "an operation that is not supported yet" ".op: \"all_gather\" is not supported yet; allowed is \"all_reduce\"" '"type": "collective", "op": "all_gather", "bytes": "64KiB"'
+rails='"topology": {"type": "graph", "nodes": [{"name": "h0", "kind": "host"}, {"name": "h1", "kind": "host"}, {"name": "red", "kind": "switch"}, {"name": "blue", "kind": "switch"}], "links": [{"a": "h0", "b": "red"}, {"a": "h0", "b": "blue"}'
+text "rails in another order" ": workload\[0\]: channel 0 connects NIC 0 of h0 with NIC 0 of h1, but no path joins them" <<<"{$rails, {\"a\": \"h1\", \"b\": \"blue\"}, {\"a\": \"h1\", \"b\": \"red\"}]}, \"workload\": [{\"type\": \"collective\", \"bytes\": \"1MiB\"}]}"
+text "a host on one rail of two" ": workload\[0\]: channel 0 connects NIC 0 of h0 with NIC 0 of h1, but no path joins them" <<<"{$rails, {\"a\": \"h1\", \"b\": \"blue\"}]}, \"workload\": [{\"type\": \"collective\", \"bytes\": \"1MiB\"}]}"
 work "more senders than hosts" ".senders: is 9; there are 3 hosts but the receiver" '"type": "incast", "senders": 9, "receiver": 0, "bytes": "1KB"'
 rm -f s.json
 table "an empty CSV" ": is empty" ''

@@ -397,18 +397,44 @@ nic_of(const struct player_comm *comm, uint32_t rank, uint32_t channel)
     return part->nics[channel % part->n_nics];
 }
 
+/* NCCL takes it that NICs in the same place of their hosts meet; it would fail at the first
+ * connection where they don't. */
+static gboolean
+check_rails(const struct player *player, uint32_t channel, uint32_t host_a,
+            uint32_t nic_a, uint32_t host_b, uint32_t nic_b, GError **error)
+{
+    const struct net *net = player->net;
+    uint32_t a = net->nic_of_host[host_a] + nic_a, b = net->nic_of_host[host_b] + nic_b;
+
+    if (work_has_route(net, a, b) && work_has_route(net, b, a)) {
+        return TRUE;
+    }
+    g_set_error(
+        error, WORK_ERROR, WORK_ERROR_HOSTS,
+        "workload[%u]: channel %u connects NIC %u of %s with NIC %u of %s, but no "
+        "path joins them; allowed are hosts whose NICs in the same place meet",
+        player->params->index, channel, nic_a, net->nodes[net->node_of_host[host_a]].name,
+        nic_b, net->nodes[net->node_of_host[host_b]].name);
+    return FALSE;
+}
+
 /* The queue pairs of connection 'conn' of the ring. */
-static void
+static gboolean
 connect_pair(struct player *player, struct player_comm *comm, uint32_t conn,
-             uint32_t index)
+             uint32_t index, GError **error)
 {
     uint32_t channel = conn % comm->n_channels;
     uint32_t from = ring_conn_sender(comm->ring, conn);
     uint32_t to = ring_conn_receiver(comm->ring, conn);
+    uint32_t host_a = player->ranks[comm->ranks[from]].host,
+             host_b = player->ranks[comm->ranks[to]].host;
+    uint32_t nic_a = nic_of(comm, from, channel), nic_b = nic_of(comm, to, channel);
+
+    if (!check_rails(player, channel, host_a, nic_a, host_b, nic_b, error)) {
+        return FALSE;
+    }
     uint32_t connection =
-        net_connect(player->net, player->ranks[comm->ranks[from]].host,
-                    nic_of(comm, from, channel), player->ranks[comm->ranks[to]].host,
-                    nic_of(comm, to, channel), player->params->qos);
+        net_connect(player->net, host_a, nic_a, host_b, nic_b, player->params->qos);
 
     for (unsigned side = 0; side < 2; side++) {
         comm->streams[comm->n_pairs * 2 + side] =
@@ -419,10 +445,11 @@ connect_pair(struct player *player, struct player_comm *comm, uint32_t conn,
                                    .side = side};
     }
     comm->n_pairs++;
+    return TRUE;
 }
 
-static void
-make_connections(struct player *player, struct player_comm *comm)
+static gboolean
+make_connections(struct player *player, struct player_comm *comm, GError **error)
 {
     uint32_t n_qps = (uint32_t)player->params->common.qps;
     uint32_t n_conns = ring_n_conns(comm->ring), n_remote = 0;
@@ -437,9 +464,12 @@ make_connections(struct player *player, struct player_comm *comm)
 
         comm->streams_of[i] = local ? PLAYER_NONE : comm->n_pairs;
         for (uint32_t k = 0; k < n_qps && !local; k++) {
-            connect_pair(player, comm, i, k);
+            if (!connect_pair(player, comm, i, k, error)) {
+                return FALSE;
+            }
         }
     }
+    return TRUE;
 }
 
 /* The call of an operation: as many channels as are known to do it, else as NCCL decides.
@@ -485,7 +515,9 @@ build_comm(struct player *player, struct player_comm *comm, GError **error)
         return FALSE;
     }
     make_ring(player, comm, rate_bps);
-    make_connections(player, comm);
+    if (!make_connections(player, comm, error)) {
+        return FALSE;
+    }
     make_lanes(player, comm);
     for (uint32_t p = 0; p < comm->n_parts; p++) {
         comm->parts[p].spans = mem_zero_lines(n_spans, sizeof *comm->parts[p].spans);
