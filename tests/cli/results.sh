@@ -105,7 +105,7 @@ is "of a NIC's port also the rates of its queue pairs" $?
 roce 1 run --set stop=2us --out stopped s.json &&
     jq -e '.verdict == "incomplete" and (.unfinished | length) == 2 and .flows.done == 0' stopped/summary.json >/dev/null
 is "stop with flows that have not ended is incomplete" $?
-grep -q '^unfinished  *flow 0' out
+grep -q '^unfinished  *workload\[0\]: flow 0' out
 is "and says which" $?
 roce 1 run --set 'expect={"flows.done": [3, 3]}' --out missed s.json &&
     jq -e '.verdict == "expectation-missed" and (.why[0] | test("flows.done is 2; expected 3 to 3"))' missed/summary.json >/dev/null

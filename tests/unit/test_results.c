@@ -183,6 +183,7 @@ set_up(void **state)
                                          .path = "p",
                                          .src_port = 5,
                                          .n_messages = 3,
+                                         .n_complete = 3,
                                          .bytes = 300,
                                          .min_ps = 1000000,
                                          .max_ps = 4000000,
