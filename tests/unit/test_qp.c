@@ -426,13 +426,21 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(k12_source_port), cmocka_unit_test(k13_one_loss),
-        cmocka_unit_test(k14_last_lost),   cmocka_unit_test(timer_restarts),
-        cmocka_unit_test(one_nak_a_gap),   cmocka_unit_test(a_nak_each_gap),
-        cmocka_unit_test(duplicates),      cmocka_unit_test(waiting_spends_no_retry),
-        cmocka_unit_test(gives_up),        cmocka_unit_test(progress_resets_retries),
-        cmocka_unit_test(k14b_wrap),       cmocka_unit_test(psn_order),
-        cmocka_unit_test(initial_psns),    cmocka_unit_test(lossy_both_ways),
+        cmocka_unit_test(k12_source_port),
+        cmocka_unit_test(k13_one_loss),
+        cmocka_unit_test(k14_last_lost),
+        cmocka_unit_test(timer_restarts),
+        cmocka_unit_test(one_nak_a_gap),
+        cmocka_unit_test(a_nak_each_gap),
+        cmocka_unit_test(duplicates),
+        cmocka_unit_test(waiting_spends_no_retry),
+        cmocka_unit_test(waits_for_a_link),
+        cmocka_unit_test(gives_up),
+        cmocka_unit_test(progress_resets_retries),
+        cmocka_unit_test(k14b_wrap),
+        cmocka_unit_test(psn_order),
+        cmocka_unit_test(initial_psns),
+        cmocka_unit_test(lossy_both_ways),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
