@@ -89,7 +89,17 @@ deal(const struct bound *bound, const struct ring_plan *plan, uint32_t pos,
         bytes[0] = ring_plan_sent_bytes(plan, pos);
         return;
     }
+    /* Loops that are alike give the queue pairs the same once their turns are round. */
+    int64_t period = n_pieces > 1 ? 1 : n_qps;
+    int64_t n_alike = ring_plan_n_full_loops(plan) / period;
+
     for (int64_t l = 0; l < plan->n_loops; l++) {
+        if (l == period && n_alike > 1) {
+            for (uint32_t q = 0; q < n_qps; q++) {
+                bytes[q] *= n_alike;
+            }
+            l = n_alike * period;
+        }
         struct ring_loop loop = ring_plan_loop(plan, l);
 
         for (uint32_t op = 0; ring_plan_sends(plan->n_ranks, op); op++) {

@@ -141,20 +141,30 @@ ring_plan_slices(const struct ring_plan *plan, int64_t chunk_bytes,
     }
 }
 
-int64_t
-ring_plan_sent_bytes(const struct ring_plan *plan, uint32_t pos)
+/* Bytes that the rank at 'pos' sends in one loop. */
+static int64_t
+sent_in_loop(const struct ring_plan *plan, uint32_t pos, int64_t loop)
 {
+    struct ring_loop l = ring_plan_loop(plan, loop);
     int64_t sum_bytes = 0;
 
     /* 2n - 2 chunks in falling order: each one twice but for the two that would follow */
-    for (int64_t i = 0; i < plan->n_loops; i++) {
-        struct ring_loop l = ring_plan_loop(plan, i);
+    for (uint32_t c = 0; c < plan->n_ranks; c++) {
+        sum_bytes += 2 * ring_loop_chunk(&l, c).size_bytes;
+    }
+    sum_bytes -= ring_loop_chunk(&l, (pos + 1) % plan->n_ranks).size_bytes;
+    sum_bytes -= ring_loop_chunk(&l, pos).size_bytes;
+    return sum_bytes;
+}
 
-        for (uint32_t c = 0; c < plan->n_ranks; c++) {
-            sum_bytes += 2 * ring_loop_chunk(&l, c).size_bytes;
-        }
-        sum_bytes -= ring_loop_chunk(&l, (pos + 1) % plan->n_ranks).size_bytes;
-        sum_bytes -= ring_loop_chunk(&l, pos).size_bytes;
+int64_t
+ring_plan_sent_bytes(const struct ring_plan *plan, uint32_t pos)
+{
+    int64_t n_full = ring_plan_n_full_loops(plan);
+    int64_t sum_bytes = n_full > 0 ? n_full * sent_in_loop(plan, pos, 0) : 0;
+
+    for (int64_t i = n_full; i < plan->n_loops; i++) {
+        sum_bytes += sent_in_loop(plan, pos, i);
     }
     return sum_bytes;
 }

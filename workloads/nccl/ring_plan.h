@@ -115,8 +115,15 @@ ring_plan_n_messages(const struct ring_plan *plan)
     return plan->n_loops * 2 * ((int64_t)plan->n_ranks - 1) * NCCL_SLICES_PER_CHUNK;
 }
 
+/* Loops from the first on whose chunks are all as large: all but the last. */
+static inline int64_t
+ring_plan_n_full_loops(const struct ring_plan *plan)
+{
+    return plan->n_loops > 0 ? plan->n_loops - 1 : 0;
+}
+
 /* Bytes that the rank at 'pos' sends on the channel in the whole collective.
- * O(n_loops). */
+ * O(n_ranks). */
 int64_t ring_plan_sent_bytes(const struct ring_plan *plan, uint32_t pos);
 
 #endif
