@@ -19,7 +19,7 @@ enum event_kind {
     KIND_ACK_TIMER,     /* QP: local ACK timeout */
     KIND_PIPE,          /* pipe: the first entry reaches the other end */
     KIND_WORK,          /* timer of a workload */
-    KIND_FAULT,         /* fault: a change of a link's end or of routes; background */
+    KIND_FAULT,         /* fault: a change of a link's end or of routes */
     KIND_SAMPLE,        /* process: sample what it holds; background */
 };
 

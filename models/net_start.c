@@ -240,7 +240,7 @@ net_start(struct net *net, enum partition_mode partition, uint32_t n_threads)
         struct fault *fault = net->faults[i];
 
         lp_at(lp_of_fault(net, fault), fault->at_ps,
-              event_key(PHASE_FAULT, fault->id, KIND_FAULT, true), fault);
+              event_key(PHASE_FAULT, fault->id, KIND_FAULT, false), fault);
     }
 }
 

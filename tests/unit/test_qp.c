@@ -230,6 +230,29 @@ waiting_spends_no_retry(void **state)
     rig_clear(&rig);
 }
 
+/* No timer runs and nothing is on the way, but the link will come up: worth waiting for. */
+static void
+waits_for_a_link(void **state)
+{
+    struct fault down = {.kind = FAULT_DOWN, .at_ps = PS_PER_US};
+    struct fault up = {.kind = FAULT_UP, .at_ps = 50 * PS_PER_MS};
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, 1);
+    rig.nic.ack_timeout = 0;
+    rig_star(&rig, 2, 100 * GBPS, DELAY);
+    rig_build(&rig);
+    net_add_fault(rig.net, 0, &down);
+    net_add_fault(rig.net, 0, &up);
+    struct rig_flow *flow = rig_flow(&rig, 0, 1, 64, 2 * PS_PER_US);
+
+    rig_play(&rig);
+    assert_int_equal(rig.net->end, NET_END_DONE);
+    assert_true(flow->sent_ps > 50 * PS_PER_MS);
+    rig_clear(&rig);
+}
+
 /* Retries run out: the queue pair fails, the run ends and says so. */
 static void
 gives_up(void **state)
@@ -403,13 +426,21 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(k12_source_port), cmocka_unit_test(k13_one_loss),
-        cmocka_unit_test(k14_last_lost),   cmocka_unit_test(timer_restarts),
-        cmocka_unit_test(one_nak_a_gap),   cmocka_unit_test(a_nak_each_gap),
-        cmocka_unit_test(duplicates),      cmocka_unit_test(waiting_spends_no_retry),
-        cmocka_unit_test(gives_up),        cmocka_unit_test(progress_resets_retries),
-        cmocka_unit_test(k14b_wrap),       cmocka_unit_test(psn_order),
-        cmocka_unit_test(initial_psns),    cmocka_unit_test(lossy_both_ways),
+        cmocka_unit_test(k12_source_port),
+        cmocka_unit_test(k13_one_loss),
+        cmocka_unit_test(k14_last_lost),
+        cmocka_unit_test(timer_restarts),
+        cmocka_unit_test(one_nak_a_gap),
+        cmocka_unit_test(a_nak_each_gap),
+        cmocka_unit_test(duplicates),
+        cmocka_unit_test(waiting_spends_no_retry),
+        cmocka_unit_test(waits_for_a_link),
+        cmocka_unit_test(gives_up),
+        cmocka_unit_test(progress_resets_retries),
+        cmocka_unit_test(k14b_wrap),
+        cmocka_unit_test(psn_order),
+        cmocka_unit_test(initial_psns),
+        cmocka_unit_test(lossy_both_ways),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
