@@ -6,7 +6,8 @@
  *
  * Each value of tests/data/scenario/valid/full.json, objects and lists too, is deleted,
  * given every other type, negated, enlarged, emptied, and its key misspelt, repeated with
- * another case, and commented out.
+ * another case, and commented out.  What is accepted is built as `rocesim check` does, within
+ * 10 s.
  */
 #include <config.h>
 
@@ -17,9 +18,55 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tools/forecast.h"
+#include "tools/run.h"
+
+/* Longest that a check may take, seconds. */
+#define CHECK_LIMIT_S 10
+
 struct counts {
-    unsigned n_tried, n_accepted, n_refused;
+    bool checks; /* what is accepted is checked, too */
+    unsigned n_tried, n_accepted, n_refused, n_built;
+    double longest_s;
 };
+
+static void
+assert_is_one_line(const char *message, const char *what)
+{
+    if (!g_str_has_prefix(message, "case: ") || strchr(message, '\n') != NULL ||
+        strlen(message) > 2000 || !g_utf8_validate(message, -1, NULL)) {
+        fail_msg("%s: no good message: %s", what, message);
+    }
+}
+
+/* All that `rocesim check` does of 's' but print. */
+static void
+check(const struct scenario *s, const char *what, struct counts *counts)
+{
+    g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GError) error = NULL;
+    gint64 begin_us = g_get_monotonic_time();
+    struct run *run = run_new(s, warnings, &error);
+
+    if (run == NULL) {
+        assert_is_one_line(error->message, what);
+    } else {
+        struct forecast forecast;
+
+        run_start(run, PARTITION_AUTO, 1);
+        forecast_make(run, &forecast);
+        assert_true(forecast.payload_bytes >= 0 && forecast.packet_hops >= 0 &&
+                    forecast.seconds >= 0 && forecast.memory_bytes > 0);
+        run_free(run);
+        counts->n_built++;
+    }
+    double took_s = (double)(g_get_monotonic_time() - begin_us) / 1e6;
+
+    counts->longest_s = MAX(counts->longest_s, took_s);
+    if (took_s > CHECK_LIMIT_S) {
+        fail_msg("%s: a check took %.1f s", what, took_s);
+    }
+}
 
 /* One variant of the document. */
 static void
@@ -32,11 +79,7 @@ try_document(const json_t *root, const char *what, struct counts *counts)
     counts->n_tried++;
     if (s == NULL) {
         counts->n_refused++;
-        if (!g_str_has_prefix(error->message, "case: ") ||
-            strchr(error->message, '\n') != NULL || strlen(error->message) > 2000 ||
-            !g_utf8_validate(error->message, -1, NULL)) {
-            fail_msg("%s: no good message: %s", what, error->message);
-        }
+        assert_is_one_line(error->message, what);
     } else {
         g_autofree char *once = scenario_to_text(s), *twice = NULL;
         struct scenario *again =
@@ -50,6 +93,9 @@ try_document(const json_t *root, const char *what, struct counts *counts)
             fail_msg("%s: the echo of the echo differs", what);
         }
         counts->n_accepted++;
+        if (counts->checks) {
+            check(s, what, counts);
+        }
         scenario_free(again);
         scenario_free(s);
     }
@@ -61,9 +107,10 @@ static json_t *
 replacements(const json_t *value)
 {
     static const char *const texts[] = {
-        "",     "x",    "-1us", "-5G", "1e99GB", "99999999999999999999us", "5",
-        "nan",  "inf",  "0%",   "0B",  "0us",    "\xe2\x82\xac",           "true",
-        "host", "a:b:c"};
+        "", "x", "-1us", "-5G", "1e99GB", "99999999999999999999us", "5", "nan", "inf",
+        "0%", "0B", "0us", "\xe2\x82\xac", "true", "host", "a:b:c",
+        /* about the largest that are allowed */
+        "1048576GiB", "64GB", "1s", "86400s", "4Tbps", "1Mbps", "1000km", "100%"};
     json_t *list = json_array();
     g_autofree char *more = NULL;
 
@@ -86,6 +133,8 @@ replacements(const json_t *value)
     json_array_append_new(list, json_pack("{s:{s:[]}}", "a", "b"));
     if (json_is_integer(value)) {
         json_array_append_new(list, json_integer(-json_integer_value(value)));
+        json_array_append_new(list, json_integer(json_integer_value(value) * 10));
+        json_array_append_new(list, json_integer(json_integer_value(value) * 100));
         json_array_append_new(list, json_integer(json_integer_value(value) * 1000000));
     } else if (json_is_real(value)) {
         json_array_append_new(list, json_real(-json_real_value(value)));
@@ -198,7 +247,7 @@ test_every_value_of_a_full_scenario(void **state)
                                              "tests/data/scenario/valid/full.json", NULL);
     json_t *root = json_load_file(path, 0, NULL);
     char *before, *after;
-    struct counts counts = {0, 0, 0};
+    struct counts counts = {0};
 
     (void)state;
     assert_non_null(root);
@@ -221,11 +270,43 @@ test_every_value_of_a_full_scenario(void **state)
     json_decref(root);
 }
 
+/* full.json with a log that is there, so that all of it can be built. */
+static void
+test_every_value_is_checked(void **state)
+{
+    const char *srcdir = g_getenv("srcdir") != NULL ? g_getenv("srcdir") : ".";
+    g_autofree char *path =
+        g_build_filename(srcdir, "tests/data/scenario/valid/full.json", NULL);
+    g_autofree char *given =
+        g_build_filename(srcdir, "tests/data/nccl-log/valid/two-hosts/input.log", NULL);
+    g_autofree char *log = g_canonicalize_filename(given, NULL);
+    json_t *root = json_load_file(path, 0, NULL), *work;
+    struct counts counts = {.checks = true};
+    size_t i;
+
+    (void)state;
+    assert_non_null(root);
+    json_array_foreach(json_object_get(root, "workload"), i, work)
+    {
+        if (json_object_get(work, "path") != NULL) {
+            json_object_set_new(work, "path", json_string(log));
+        }
+    }
+    try_document(root, "as it is", &counts);
+    assert_int_equal(counts.n_built, 1);
+    mutate(root, root, "", &counts);
+    print_message("# %u documents, %u built, the longest check %.1f s\n", counts.n_tried,
+                  counts.n_built, counts.longest_s);
+    assert_true(counts.n_built > 300);
+    json_decref(root);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_value_of_a_full_scenario),
+        cmocka_unit_test(test_every_value_is_checked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
