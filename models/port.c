@@ -239,6 +239,16 @@ close_pause(struct port *port, unsigned cls, int64_t at_ps)
     port->paused &= (uint8_t) ~(1u << cls);
 }
 
+void
+port_forget_pauses(struct port *port)
+{
+    for (unsigned c = 0; c < N_CLASSES; c++) {
+        port->turn[c].pause_from_ps = 0;
+        port->turn[c].pause_until_ps = 0;
+    }
+    port->paused = 0;
+}
+
 int64_t
 port_paused_ps(const struct port *port, unsigned cls, int64_t now_ps)
 {

@@ -312,6 +312,9 @@ void port_queue_sample(struct port *port, unsigned cls, int64_t bytes);
  * timers of their ends.  The caller then looks for work. */
 void port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt);
 
+/* The link has gone down: no pause heard over it holds any more. */
+void port_forget_pauses(struct port *port);
+
 /* A pause has run out or is over: KIND_PAUSE_END. */
 void port_pause_end(struct lp *lp, struct port *port, unsigned cls);
 

@@ -686,8 +686,6 @@ nic_port_down(struct lp *lp, struct port *port)
             port->stats[cls].lost_down++;
             pool_put(lp->pool, take_answer(nic, cls));
         }
-        port->turn[cls].pause_from_ps = 0;
-        port->turn[cls].pause_until_ps = 0;
     }
-    port->paused = 0;
+    port_forget_pauses(port);
 }

@@ -286,12 +286,10 @@ switch_port_down(struct lp *lp, struct port *port)
         while (port->out[cls].queue.head) {
             lose(lp, dequeue(lp, sw, port, cls), &port->stats[cls].lost_down);
         }
-        port->turn[cls].pause_from_ps = 0;
-        port->turn[cls].pause_until_ps = 0;
         /* The peer has forgotten our pause, too. */
         port->in[cls].xoff = false;
     }
-    port->paused = 0;
+    port_forget_pauses(port);
     port->line_ps = 0;
 }
 
