@@ -162,16 +162,10 @@ in_flight(const struct net *net)
     for (uint32_t w = 0; w < net->sim->n_threads; w++) {
         n += net->sim->workers[w].pool.n_out;
     }
-    for (uint32_t i = 0; i < net->sim->n_channels; i++) {
-        const struct lp_channel *channel = net->sim->channels[i];
-
-        /* By pointer they are still out of the sender's pool. */
-        n += channel->box[0].by_value ? lp_channel_held(channel) : 0;
-    }
     for (uint32_t i = 0; i < net->n_lps; i++) {
         n -= net->lps[i].n_pauses_out;
     }
-    return n;
+    return n + sim_n_mail(net->sim);
 }
 
 static bool
@@ -307,16 +301,15 @@ static void
 count_arrivals(const struct net *net, int64_t on_link[])
 {
     for (uint32_t i = 0; i < net->sim->n_lps; i++) {
-        event_queue_each(&net->sim->lps[i].queue, count_arrival, on_link);
-    }
-    for (uint32_t i = 0; i < net->sim->n_channels; i++) {
-        const struct lp_channel *channel = net->sim->channels[i];
+        const struct lp *lp = &net->sim->lps[i];
 
-        const struct lp_mailbox *box = &channel->box[channel->from->window & 1];
+        event_queue_each(&lp->queue, count_arrival, on_link);
+        for (uint32_t w = 0; w < net->sim->n_threads; w++) {
+            const struct lp_mailbox *box = lp_mail_held(lp, w);
 
-        for (uint32_t k = 0; k < lp_channel_held(channel); k++) {
-            count_arrival(box->by_value ? &box->parcels[k].event : &box->events[k],
-                          on_link);
+            for (uint32_t k = 0; box && k < box->n; k++) {
+                count_arrival(&box->parcels[k].event, on_link);
+            }
         }
     }
 }

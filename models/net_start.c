@@ -194,9 +194,8 @@ make_processes(struct net *net, uint32_t n_threads)
         for (unsigned e = 0; e < 2; e++) {
             const struct net_link *link = &net->links[i];
 
-            net->ports[link->port[e]].channel =
-                sim_channel_find(net->sim, net->lp_of_node[link->node[e]],
-                                 net->lp_of_node[link->node[1 - e]]);
+            net->ports[link->port[e]].peer_lp =
+                &net->sim->lps[net->lp_of_node[link->node[1 - e]]];
         }
     }
 }

@@ -331,7 +331,7 @@ insert_pause(struct lp *lp, struct port *port, struct packet *pkt)
         port->busy_until_ps += over_ps;
     }
     port->prev_end_ps = end_ps;
-    lp_send(lp, port->channel,
+    lp_send(lp, port->peer_lp,
             start_ps + port_bytes_ps(port, PFC_FRAME_BYTES + WIRE_PREAMBLE_BYTES) +
                 port->delay_ps,
             port->arrival_key | 1, pkt);

@@ -3,7 +3,7 @@
  * port.h - one end of a cable: an egress with eight classes, and the ingress accounts.
  *
  * A port sends one frame at a time, MAC control first.  It knows its link (rate, delay)
- * and its peer only as a channel and a key.  Switch and NIC decide what it sends; this
+ * and its peer only as a process and a key.  Switch and NIC decide what it sends; this
  * file keeps the time line of the wire and the pause state.
  *
  * A port has no event at the end of a frame.  It has at most one wake queued, and
@@ -123,13 +123,13 @@ struct port_loss {
 /* One end of a cable, in order of who touches what. */
 struct port {
     /* Line 0: a transmission reads and writes it. */
-    int64_t busy_until_ps;      /* end of the gap behind the last committed frame */
-    int64_t commit_start_ps;    /* its start; may lie ahead */
-    int64_t prev_end_ps;        /* end of the gap behind the frame before it */
-    struct lp_channel *channel; /* borrowed: to the peer's process; NULL: the same */
-    uint64_t arrival_key; /* of arrivals at the peer; those of pauses are background */
-    int64_t delay_ps;     /* propagation */
-    uint32_t byte_ps;     /* 0: the rate is no whole number of ps a byte */
+    int64_t busy_until_ps;   /* end of the gap behind the last committed frame */
+    int64_t commit_start_ps; /* its start; may lie ahead */
+    int64_t prev_end_ps;     /* end of the gap behind the frame before it */
+    struct lp *peer_lp;      /* borrowed: the peer's process */
+    uint64_t arrival_key;    /* of arrivals at the peer; those of pauses are background */
+    int64_t delay_ps;        /* propagation */
+    uint32_t byte_ps;        /* 0: the rate is no whole number of ps a byte */
     uint32_t pause_reaction_ps; /* from hearing a pause to obeying it; below 4.29 ms */
     uint16_t arrive_bytes;      /* an arrival is due after at most so many bytes */
     uint8_t ready;              /* bit c: class c has frames queued */
@@ -209,7 +209,7 @@ port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_
     port->commit_start_ps = start_ps;
     port->busy_until_ps = start_ps + port_bytes_ps(port, size + WIRE_EXTRA_BYTES);
     port->commit_is_pause = false;
-    lp_send(lp, port->channel,
+    lp_send(lp, port->peer_lp,
             start_ps + port_bytes_ps(port, heard + WIRE_PREAMBLE_BYTES) + port->delay_ps,
             key, pkt);
 }

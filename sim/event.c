@@ -20,6 +20,7 @@
 #define SHIFT_FIRST 16 /* 66 ns: some events of a busy rack at 100 Gb/s */
 #define SHIFT_MIN 8
 #define SHIFT_MAX 34
+#define SORT_FEW 16
 #define DENSITY_LOOK 8192 /* events between two looks at the density */
 
 static uint32_t
@@ -40,6 +41,10 @@ event_queue_clear(struct event_queue *queue)
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
         free(queue->ring[i].events);
     }
+    for (uint32_t i = 0; i < queue->n_spare; i++) {
+        free(queue->spare[i].events);
+    }
+    free(queue->now.events);
     free(queue->far.events);
     event_queue_init(queue);
 }
@@ -47,25 +52,38 @@ event_queue_clear(struct event_queue *queue)
 int64_t
 event_queue_bytes(const struct event_queue *queue)
 {
-    int64_t n = queue->far.cap;
+    int64_t n = (int64_t)queue->now.cap + queue->far.cap;
 
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
         n += queue->ring[i].cap;
     }
+    for (uint32_t i = 0; i < queue->n_spare; i++) {
+        n += queue->spare[i].cap;
+    }
     return n * (int64_t)sizeof(struct event) + (int64_t)sizeof *queue;
 }
 
-void
-event_bucket_grow__(struct event_bucket *bucket)
+static void
+bucket_grow(struct event_bucket *bucket)
 {
     bucket->events = mem_double(bucket->events, &bucket->cap, 8, sizeof *bucket->events);
+}
+
+void
+event_queue_grow__(struct event_queue *queue, struct event_bucket *bucket)
+{
+    if (bucket->cap == 0 && queue->n_spare) {
+        *bucket = queue->spare[--queue->n_spare];
+    } else {
+        bucket_grow(bucket);
+    }
 }
 
 static void
 bucket_add(struct event_bucket *bucket, struct event event)
 {
     if (bucket->n == bucket->cap) {
-        event_bucket_grow__(bucket);
+        bucket_grow(bucket);
     }
     bucket->events[bucket->n++] = event;
 }
@@ -111,24 +129,26 @@ heap_pop(struct event_bucket *heap)
     return top;
 }
 
+/* Puts 'from' into 'to' by counting for each event those before it.  No branch depends on
+ * the order, which no processor can guess. */
 static void
-insertion_sort(struct event *a, uint32_t n)
+sort_few(struct event to[], const struct event from[], uint32_t n)
 {
-    for (uint32_t i = 1; i < n; i++) {
-        struct event e = a[i];
-        uint32_t j = i;
+    for (uint32_t i = 0; i < n; i++) {
+        struct event event = from[i];
+        uint32_t n_before = 0;
 
-        for (; j > 0 && event_before(&e, &a[j - 1]); j--) {
-            a[j] = a[j - 1];
+        for (uint32_t j = 0; j < n; j++) {
+            n_before += event_before(&from[j], &event);
         }
-        a[j] = e;
+        to[n_before] = event;
     }
 }
 
 static void
-sort_events(struct event *a, uint32_t n)
+sort_many(struct event a[], uint32_t n)
 {
-    while (n > 24) {
+    while (n > SORT_FEW) {
         struct event *x = &a[0], *y = &a[n / 2], *z = &a[n - 1];
         struct event pivot = event_before(x, y) ? (event_before(y, z)   ? *y
                                                    : event_before(x, z) ? *z
@@ -154,22 +174,29 @@ sort_events(struct event *a, uint32_t n)
         }
         /* The smaller side by recursion: depth at most log2 n. */
         if (i < n - i) {
-            sort_events(a, i);
+            sort_many(a, i);
             a += i, n -= i;
         } else {
-            sort_events(a + i, n - i);
+            sort_many(a + i, n - i);
             n = i;
         }
     }
-    insertion_sort(a, n);
+    struct event sorted[SORT_FEW];
+
+    sort_few(sorted, a, n);
+    memcpy(a, sorted, n * sizeof *a);
 }
 
 static void
 ring_add(struct event_queue *queue, struct event event)
 {
     uint32_t slot = slot_of(event.time_ps >> queue->shift);
+    struct event_bucket *bucket = &queue->ring[slot];
 
-    bucket_add(&queue->ring[slot], event);
+    if (bucket->n == bucket->cap) {
+        event_queue_grow__(queue, bucket);
+    }
+    bucket->events[bucket->n++] = event;
     queue->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
 }
 
@@ -178,7 +205,6 @@ event_queue_push_slow__(struct event_queue *queue, struct event event)
 {
     int64_t ahead = (event.time_ps >> queue->shift) - queue->current;
 
-    queue->n++;
     if (ahead >= EVENT_BUCKETS) {
         queue->n_far++;
         heap_push(&queue->far, event);
@@ -189,15 +215,14 @@ event_queue_push_slow__(struct event_queue *queue, struct event event)
         return;
     }
     /* Into the current bucket, at its place. */
-    struct event_bucket *bucket = &queue->ring[slot_of(queue->current)];
+    bucket_add(&queue->now, event);
+    struct event *events = queue->now.events;
+    uint32_t i = queue->now.n - 1;
 
-    bucket_add(bucket, event);
-    uint32_t i = bucket->n - 1;
-
-    for (; i > queue->pos && event_before(&event, &bucket->events[i - 1]); i--) {
-        bucket->events[i] = bucket->events[i - 1];
+    for (; i > queue->pos && event_before(&event, &events[i - 1]); i--) {
+        events[i] = events[i - 1];
     }
-    bucket->events[i] = event;
+    events[i] = event;
 }
 
 /* Number of buckets from the current one to the next occupied one; 0 when none is. */
@@ -219,40 +244,37 @@ next_occupied(const struct event_queue *queue)
     return 0;
 }
 
-/* Gives the buckets another width and deals the events out again. */
+static void
+take_all(struct event_bucket *into, struct event_bucket *from)
+{
+    for (uint32_t i = 0; i < from->n; i++) {
+        bucket_add(into, from->events[i]);
+    }
+    from->n = 0;
+}
+
+/* Gives the buckets another width and deals the events out again.  The current bucket is
+ * empty. */
 static void
 set_shift(struct event_queue *queue, uint32_t shift, int64_t now_ps)
 {
-    uint32_t n = 0;
-    struct event *all = mem_resize(NULL, queue->n + 1, sizeof *all);
+    struct event_bucket all = {0};
 
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
-        struct event_bucket *bucket = &queue->ring[i];
-        uint32_t from = i == slot_of(queue->current) ? queue->pos : 0;
-
-        if (bucket->n > from) {
-            memcpy(&all[n], &bucket->events[from], (bucket->n - from) * sizeof *all);
-            n += bucket->n - from;
-        }
-        bucket->n = 0;
+        take_all(&all, &queue->ring[i]);
     }
-    if (queue->far.n) {
-        memcpy(&all[n], queue->far.events, queue->far.n * sizeof *all);
-    }
-    n += queue->far.n;
-    queue->far.n = 0;
+    take_all(&all, &queue->far);
     memset(queue->occupied, 0, sizeof queue->occupied);
     queue->shift = shift;
     queue->current = (now_ps >> shift) - 1;
-    queue->pos = 0;
-    queue->n = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        event_queue_push(queue, all[i]);
+    queue->n_pushed -= all.n;
+    for (uint32_t i = 0; i < all.n; i++) {
+        event_queue_push(queue, all.events[i]);
     }
-    free(all);
+    free(all.events);
 }
 
-/* A bucket of 2 to 24 events sorts fast and wastes no steps; but the ring must reach over
+/* A bucket of 2 to 12 events sorts fast and wastes no steps; but the ring must reach over
  * the links, or everything goes by way of the heap. */
 static void
 look_at_density(struct event_queue *queue, int64_t now_ps)
@@ -266,7 +288,7 @@ look_at_density(struct event_queue *queue, int64_t now_ps)
     queue->n_far = 0;
     if ((is_short || per_bucket < 2) && shift < SHIFT_MAX) {
         set_shift(queue, shift + 1, now_ps);
-    } else if (!is_short && per_bucket > 24 && shift > SHIFT_MIN) {
+    } else if (!is_short && per_bucket > 12 && shift > SHIFT_MIN) {
         set_shift(queue, shift - 1, now_ps);
     }
 }
@@ -292,21 +314,59 @@ move_to(struct event_queue *queue, int64_t bucket)
     }
 }
 
+/* The current bucket has been taken whole. */
+static void
+close_bucket(struct event_queue *queue)
+{
+    queue->n_closed += queue->now.n;
+    queue->n_drained += queue->now.n;
+    queue->n_opened++;
+    queue->now.n = 0;
+    queue->pos = 0;
+    if (unlikely(queue->n_drained > DENSITY_LOOK)) {
+        look_at_density(queue, queue->current << queue->shift);
+    }
+}
+
+/* Sorts the bucket in 'slot' into the current one, which is empty. */
+static void
+open_bucket(struct event_queue *queue, uint32_t slot)
+{
+    struct event_bucket *bucket = &queue->ring[slot];
+    uint32_t n = bucket->n;
+
+    while (unlikely(queue->now.cap < n)) {
+        bucket_grow(&queue->now);
+    }
+    if (likely(n <= SORT_FEW)) {
+        sort_few(queue->now.events, bucket->events, n);
+    } else {
+        memcpy(queue->now.events, bucket->events, n * sizeof *bucket->events);
+        sort_many(queue->now.events, n);
+    }
+    queue->now.n = n;
+    queue->spare[queue->n_spare] = *bucket;
+    queue->spare[queue->n_spare++].n = 0;
+    *bucket = (struct event_bucket){0};
+    queue->occupied[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+}
+
+/* Brings into cache what the events of the bucket after the current one point to. */
+static void
+prefetch_next(const struct event_queue *queue)
+{
+    const struct event_bucket *next = &queue->ring[slot_of(queue->current + 1)];
+
+    for (uint32_t i = 0; i < next->n; i++) {
+        __builtin_prefetch(next->events[i].obj);
+    }
+}
+
 const struct event *
 event_queue_advance__(struct event_queue *queue, int64_t until_ps)
 {
-    uint32_t slot = slot_of(queue->current);
-    struct event_bucket *bucket = &queue->ring[slot];
-
-    if (bucket->n) {
-        queue->n_drained += bucket->n;
-        queue->n_opened++;
-        bucket->n = 0;
-        queue->pos = 0;
-        queue->occupied[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
-        if (unlikely(queue->n_drained > DENSITY_LOOK)) {
-            look_at_density(queue, queue->current << queue->shift);
-        }
+    if (queue->now.n) {
+        close_bucket(queue);
     }
     int64_t next = next_bucket(queue);
     int64_t end = (until_ps - 1) >> queue->shift; /* last bucket wanted */
@@ -320,19 +380,18 @@ event_queue_advance__(struct event_queue *queue, int64_t until_ps)
         return NULL;
     }
     move_to(queue, next);
-    bucket = &queue->ring[slot_of(next)];
-    sort_events(bucket->events, bucket->n);
-    return bucket->events[0].time_ps < until_ps ? &bucket->events[0] : NULL;
+    open_bucket(queue, slot_of(next));
+    prefetch_next(queue);
+    return queue->now.events[0].time_ps < until_ps ? &queue->now.events[0] : NULL;
 }
 
 int64_t
 event_queue_next_ps(const struct event_queue *queue)
 {
-    const struct event_bucket *bucket = &queue->ring[slot_of(queue->current)];
     int64_t least = TIME_NEVER_PS;
 
-    if (queue->pos < bucket->n) {
-        return bucket->events[queue->pos].time_ps;
+    if (queue->pos < queue->now.n) {
+        return queue->now.events[queue->pos].time_ps;
     }
     if (queue->far.n) {
         least = queue->far.events[0].time_ps;
@@ -340,7 +399,8 @@ event_queue_next_ps(const struct event_queue *queue)
     uint32_t step = next_occupied(queue);
 
     if (step) {
-        bucket = &queue->ring[slot_of(queue->current + step)];
+        const struct event_bucket *bucket = &queue->ring[slot_of(queue->current + step)];
+
         for (uint32_t i = 0; i < bucket->n; i++) {
             if (bucket->events[i].time_ps < least) {
                 least = bucket->events[i].time_ps;
@@ -353,12 +413,12 @@ event_queue_next_ps(const struct event_queue *queue)
 void
 event_queue_each(const struct event_queue *queue, event_visit *visit, void *ctx)
 {
+    for (uint32_t j = queue->pos; j < queue->now.n; j++) {
+        visit(&queue->now.events[j], ctx);
+    }
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
-        const struct event_bucket *bucket = &queue->ring[i];
-
-        for (uint32_t j = i == slot_of(queue->current) ? queue->pos : 0; j < bucket->n;
-             j++) {
-            visit(&bucket->events[j], ctx);
+        for (uint32_t j = 0; j < queue->ring[i].n; j++) {
+            visit(&queue->ring[i].events[j], ctx);
         }
     }
     for (uint32_t j = 0; j < queue->far.n; j++) {
@@ -369,24 +429,26 @@ event_queue_each(const struct event_queue *queue, event_visit *visit, void *ctx)
 void
 event_queue_check(const struct event_queue *queue)
 {
-    uint64_t n = queue->far.n;
+    int64_t n = queue->far.n + queue->now.n - queue->pos;
 
+    for (uint32_t j = queue->pos + 1; j < queue->now.n; j++) {
+        if (!event_before(&queue->now.events[j - 1], &queue->now.events[j])) {
+            abort();
+        }
+    }
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++) {
         const struct event_bucket *bucket = &queue->ring[i];
-        bool is_current = i == slot_of(queue->current);
 
-        n += is_current ? bucket->n - queue->pos : bucket->n;
-        for (uint32_t j = is_current ? queue->pos : 0; j < bucket->n; j++) {
+        n += bucket->n;
+        for (uint32_t j = 0; j < bucket->n; j++) {
             int64_t ahead = (bucket->events[j].time_ps >> queue->shift) - queue->current;
-            bool sorted = !is_current || j == queue->pos ||
-                          event_before(&bucket->events[j - 1], &bucket->events[j]);
 
-            if (ahead >= EVENT_BUCKETS || (!is_current && ahead <= 0) || !sorted) {
+            if (ahead <= 0 || ahead >= EVENT_BUCKETS) {
                 abort();
             }
         }
     }
-    if (n != queue->n) {
+    if (n != event_queue_held(queue)) {
         abort();
     }
 }

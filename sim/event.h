@@ -3,8 +3,10 @@
  * event.h - the event queue of one logical process: a bucketed calendar.
  *
  * A ring of time buckets with an occupancy bitmap, each an unsorted array until its turn
- * comes; the current bucket, sorted; a heap for what lies beyond the ring (timers).  The
- * bucket width follows the density of events.  Order is (time, key) and nothing else, so
+ * comes; the current bucket, sorted, in an array of its own; a heap for what lies beyond
+ * the ring (timers).  An array that is empty again serves the next bucket that needs one,
+ * so that all of them stay in cache.  The bucket width follows the density of
+ * events.  Order is (time, key) and nothing else, so
  * neither the width nor the order of insertion can be seen from outside.
  *
  * A key says who causes the event: phase, source, kind (docs/architecture.md: "Order").
@@ -78,15 +80,20 @@ struct event_bucket {
 
 /* All fields are private; read without calls only for speed. */
 struct event_queue {
-    int64_t current; /* number of the current bucket: time >> shift */
-    uint32_t shift;  /* log2 of the bucket width in ps */
-    uint32_t pos;    /* events of the current bucket already taken */
-    uint32_t n;      /* events held */
+    _Alignas(64) int64_t current; /* number of the current bucket: time >> shift */
+    uint32_t shift;               /* log2 of the bucket width in ps */
+    uint32_t pos;                 /* events of the current bucket already taken */
+    struct event_bucket now;      /* the current bucket; its place in the ring is empty */
+    uint64_t occupied[EVENT_BUCKETS / 64];
+    int64_t n_pushed; /* events ever pushed */
+    int64_t n_closed; /* events of the buckets before the current one, all taken */
     /* Since the last look at the width: events taken, buckets opened, events put on the
      * heap. */
     uint32_t n_drained, n_opened, n_far;
-    uint64_t occupied[EVENT_BUCKETS / 64];
     struct event_bucket ring[EVENT_BUCKETS];
+    /* Owned: arrays of buckets that are empty again, the last used on top. */
+    struct event_bucket spare[EVENT_BUCKETS];
+    uint32_t n_spare;
     struct event_bucket far; /* heap, 4 children a node: events past the ring */
 };
 
@@ -106,11 +113,24 @@ void event_queue_each(const struct event_queue *queue, event_visit *visit, void 
 /* Time of the first event, TIME_NEVER_PS when there is none.  O(events of a bucket). */
 int64_t event_queue_next_ps(const struct event_queue *queue);
 
+/* Events taken so far, and events held. */
+static inline int64_t
+event_queue_taken(const struct event_queue *queue)
+{
+    return queue->n_closed + queue->pos;
+}
+
+static inline int64_t
+event_queue_held(const struct event_queue *queue)
+{
+    return queue->n_pushed - event_queue_taken(queue);
+}
+
 /* Bytes the queue holds. */
 int64_t event_queue_bytes(const struct event_queue *queue);
 
 /* Private: the rare halves of push and peek. */
-void event_bucket_grow__(struct event_bucket *bucket);
+void event_queue_grow__(struct event_queue *queue, struct event_bucket *bucket);
 void event_queue_push_slow__(struct event_queue *queue, struct event event);
 const struct event *event_queue_advance__(struct event_queue *queue, int64_t until_ps);
 
@@ -118,18 +138,18 @@ const struct event *event_queue_advance__(struct event_queue *queue, int64_t unt
 static inline void
 event_queue_push(struct event_queue *queue, struct event event)
 {
-    int64_t ahead = (event.time_ps >> queue->shift) - queue->current;
+    int64_t number = event.time_ps >> queue->shift;
 
-    if (likely(ahead > 0 && ahead < EVENT_BUCKETS)) {
-        uint32_t slot = (uint32_t)(event.time_ps >> queue->shift) & (EVENT_BUCKETS - 1);
+    queue->n_pushed++;
+    if (likely((uint64_t)(number - queue->current - 1) < EVENT_BUCKETS - 1)) {
+        uint32_t slot = (uint32_t)number & (EVENT_BUCKETS - 1);
         struct event_bucket *bucket = &queue->ring[slot];
 
         if (unlikely(bucket->n == bucket->cap)) {
-            event_bucket_grow__(bucket);
+            event_queue_grow__(queue, bucket);
         }
         bucket->events[bucket->n++] = event;
         queue->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
-        queue->n++;
         return;
     }
     event_queue_push_slow__(queue, event);
@@ -140,11 +160,8 @@ event_queue_push(struct event_queue *queue, struct event event)
 static inline const struct event *
 event_queue_peek(struct event_queue *queue, int64_t until_ps)
 {
-    const struct event_bucket *bucket =
-        &queue->ring[queue->current & (EVENT_BUCKETS - 1)];
-
-    if (likely(queue->pos < bucket->n)) {
-        const struct event *event = &bucket->events[queue->pos];
+    if (likely(queue->pos < queue->now.n)) {
+        const struct event *event = &queue->now.events[queue->pos];
 
         return event->time_ps < until_ps ? event : NULL;
     }
@@ -156,20 +173,6 @@ static inline void
 event_queue_drop(struct event_queue *queue)
 {
     queue->pos++;
-    queue->n--;
-}
-
-/* Brings into cache what the events of the bucket after the current one point to; for
- * when a bucket has just become current. */
-static inline void
-event_queue_prefetch(const struct event_queue *queue)
-{
-    const struct event_bucket *next =
-        &queue->ring[(queue->current + 1) & (EVENT_BUCKETS - 1)];
-
-    for (uint32_t i = 0; i < next->n; i++) {
-        __builtin_prefetch(next->events[i].obj);
-    }
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * lp.c - mailboxes of logical processes.
+ * lp.c - messages of logical processes between threads.
  */
 #include <config.h>
 
@@ -11,14 +11,7 @@
 #include <string.h>
 
 #include "sim/mem.h"
-
-void
-lp_mailbox_grow__(struct lp_mailbox *box)
-{
-    size_t size = box->by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
-
-    box->events = mem_double(box->events, &box->cap, 32, size);
-}
+#include "sim/sim.h"
 
 void
 lp_past__(const struct lp *lp, int64_t time_ps)
@@ -28,36 +21,47 @@ lp_past__(const struct lp *lp, int64_t time_ps)
     abort();
 }
 
-static void
-take_box(struct lp *lp, const struct lp_mailbox *box)
+void
+lp_post__(struct lp *lp, struct lp *to, struct event event)
 {
-    if (!box->by_value) {
-        for (uint32_t i = 0; i < box->n; i++) {
-            event_queue_push(&lp->queue, box->events[i]);
-        }
-        return;
-    }
-    for (uint32_t i = 0; i < box->n; i++) {
-        struct event event = box->parcels[i].event;
+    struct lp_mailbox *box = &to->mail[lp->worker].box[lp->window & 1];
+    struct lp_parcel *parcel;
 
-        event.obj = pool_get(lp->pool);
-        memcpy(event.obj, box->parcels[i].body, POOL_ITEM_BYTES);
-        event_queue_push(&lp->queue, event);
+    if (box->window != lp->window) {
+        box->window = lp->window;
+        box->n = 0;
     }
+    if (unlikely(box->n == box->cap)) {
+        box->parcels = mem_double(box->parcels, &box->cap, 32, sizeof *box->parcels);
+    }
+    parcel = &box->parcels[box->n++];
+    parcel->event = (struct event){event.time_ps, event.key, NULL};
+    memcpy(parcel->body, event.obj, POOL_ITEM_BYTES);
+    pool_put(lp->pool, event.obj);
+}
+
+const struct lp_mailbox *
+lp_mail_held(const struct lp *lp, uint32_t worker)
+{
+    const struct lp_mailbox *box = &lp->mail[worker].box[lp->window & 1];
+
+    return box->window == lp->window && box->n ? box : NULL;
 }
 
 void
 lp_begin_window(struct lp *lp, uint32_t window)
 {
-    uint32_t last = lp->window;
+    for (uint32_t w = 0; w < lp->sim->n_threads; w++) {
+        const struct lp_mailbox *box = lp_mail_held(lp, w);
 
-    lp->window = window;
-    lp->sent_min_ps = TIME_NEVER_PS;
-    for (uint32_t i = 0; i < lp->n_in; i++) {
-        const struct lp_mailbox *box = &lp->in[i]->box[last & 1];
+        for (uint32_t i = 0; box && i < box->n; i++) {
+            struct event event = box->parcels[i].event;
 
-        if (box->window == last && box->n) {
-            take_box(lp, box);
+            event.obj = pool_get(lp->pool);
+            memcpy(event.obj, box->parcels[i].body, POOL_ITEM_BYTES);
+            event_queue_push(&lp->queue, event);
         }
     }
+    lp->window = window;
+    lp->sent_min_ps = TIME_NEVER_PS;
 }

@@ -64,68 +64,27 @@ sim_free(struct sim *sim)
     }
     for (uint32_t i = 0; i < sim->n_lps; i++) {
         event_queue_clear(&sim->lps[i].queue);
-        free(sim->lps[i].in);
-    }
-    for (uint32_t i = 0; i < sim->n_channels; i++) {
-        free(sim->channels[i]->box[0].events);
-        free(sim->channels[i]->box[1].events);
-        free(sim->channels[i]);
+        for (uint32_t w = 0; w < sim->n_threads; w++) {
+            free(sim->lps[i].mail[w].box[0].parcels);
+            free(sim->lps[i].mail[w].box[1].parcels);
+        }
+        free(sim->lps[i].mail);
     }
     for (uint32_t i = 0; sim->workers && i < sim->n_threads; i++) {
         pool_clear(&sim->workers[i].pool);
         free(sim->workers[i].lps);
     }
     free(sim->workers);
-    free(sim->channels);
     free(sim->lps);
     free(sim);
-}
-
-struct lp_channel *
-sim_channel_find(const struct sim *sim, uint32_t from, uint32_t to)
-{
-    const struct lp *lp = &sim->lps[to];
-
-    for (uint32_t i = 0; i < lp->n_in; i++) {
-        if (lp->in[i]->from->id == from) {
-            return lp->in[i];
-        }
-    }
-    return NULL;
-}
-
-static void *
-grow(void *p, uint32_t n, size_t size)
-{
-    /* Full at every power of two. */
-    if (n & (n - 1)) {
-        return p;
-    }
-    return mem_resize(p, n ? 2 * (size_t)n : 1, size);
 }
 
 void
 sim_connect(struct sim *sim, uint32_t from, uint32_t to, int64_t lookahead_ps)
 {
-    struct lp *end = &sim->lps[to];
-    struct lp_channel *channel;
-
-    if (from == to) {
-        return;
-    }
-    if (lookahead_ps < sim->lookahead_ps) {
+    if (from != to && lookahead_ps < sim->lookahead_ps) {
         sim->lookahead_ps = lookahead_ps;
     }
-    if (sim_channel_find(sim, from, to)) {
-        return;
-    }
-    channel = mem_zero_lines(1, sizeof *channel);
-    channel->from = &sim->lps[from];
-    channel->to = end;
-    sim->channels = grow(sim->channels, sim->n_channels, sizeof(void *));
-    sim->channels[sim->n_channels++] = channel;
-    end->in = grow(end->in, end->n_in, sizeof(void *));
-    end->in[end->n_in++] = channel;
 }
 
 /* Heaviest first, each to the worker with the least so far. */
@@ -177,11 +136,8 @@ sim_start(struct sim *sim, uint32_t n_threads)
         pool_init(&sim->workers[w].pool);
     }
     deal_out(sim);
-    for (uint32_t i = 0; i < sim->n_channels; i++) {
-        struct lp_channel *channel = sim->channels[i];
-
-        channel->box[0].by_value = channel->from->worker != channel->to->worker;
-        channel->box[1].by_value = channel->box[0].by_value;
+    for (uint32_t i = 0; i < sim->n_lps; i++) {
+        sim->lps[i].mail = mem_zero_lines(n_threads, sizeof *sim->lps[i].mail);
     }
 }
 
@@ -194,13 +150,11 @@ lp_run(struct lp *lp, int64_t until_ps, const struct sim_ops *ops)
     while ((next = event_queue_peek(queue, until_ps)) != NULL) {
         struct event event = *next;
 
-        if (queue->pos == 0) {
-            event_queue_prefetch(queue);
-        }
         event_queue_drop(queue);
         lp->now_ps = event.time_ps;
-        lp->n_done++;
-        lp->n_background_done += event_is_background(event.key);
+        if (unlikely(event_is_background(event.key))) {
+            lp->n_background_done++;
+        }
         ops->handle(lp, &event);
     }
 }
@@ -333,6 +287,21 @@ sim_run(struct sim *sim)
 }
 
 int64_t
+sim_n_mail(const struct sim *sim)
+{
+    int64_t n = 0;
+
+    for (uint32_t i = 0; i < sim->n_lps; i++) {
+        for (uint32_t w = 0; w < sim->n_threads; w++) {
+            const struct lp_mailbox *box = lp_mail_held(&sim->lps[i], w);
+
+            n += box ? box->n : 0;
+        }
+    }
+    return n;
+}
+
+int64_t
 sim_n_foreground(const struct sim *sim)
 {
     int64_t n = 0;
@@ -340,12 +309,9 @@ sim_n_foreground(const struct sim *sim)
     for (uint32_t i = 0; i < sim->n_lps; i++) {
         const struct lp *lp = &sim->lps[i];
 
-        n += (int64_t)lp->queue.n - lp->n_background_made + lp->n_background_done;
+        n += event_queue_held(&lp->queue) - lp->n_background_made + lp->n_background_done;
     }
-    for (uint32_t i = 0; i < sim->n_channels; i++) {
-        n += lp_channel_held(sim->channels[i]);
-    }
-    return n;
+    return n + sim_n_mail(sim);
 }
 
 uint64_t
@@ -354,18 +320,20 @@ sim_n_events(const struct sim *sim)
     int64_t n = 0;
 
     for (uint32_t i = 0; i < sim->n_lps; i++) {
-        n += sim->lps[i].n_done - sim->lps[i].n_background_done;
+        n += event_queue_taken(&sim->lps[i].queue) - sim->lps[i].n_background_done;
     }
     return (uint64_t)n;
 }
 
 static int64_t
-mailbox_bytes(const struct lp_channel *channel)
+mail_bytes(const struct lp *lp)
 {
-    size_t size =
-        channel->box[0].by_value ? sizeof(struct lp_parcel) : sizeof(struct event);
+    int64_t n = 0;
 
-    return (int64_t)((channel->box[0].cap + channel->box[1].cap) * size);
+    for (uint32_t w = 0; w < lp->sim->n_threads; w++) {
+        n += (int64_t)lp->mail[w].box[0].cap + lp->mail[w].box[1].cap;
+    }
+    return n * (int64_t)sizeof(struct lp_parcel);
 }
 
 int64_t
@@ -374,10 +342,7 @@ sim_bytes(const struct sim *sim)
     int64_t bytes = 0;
 
     for (uint32_t i = 0; i < sim->n_lps; i++) {
-        bytes += event_queue_bytes(&sim->lps[i].queue);
-    }
-    for (uint32_t i = 0; i < sim->n_channels; i++) {
-        bytes += mailbox_bytes(sim->channels[i]);
+        bytes += event_queue_bytes(&sim->lps[i].queue) + mail_bytes(&sim->lps[i]);
     }
     for (uint32_t i = 0; i < sim->n_threads; i++) {
         bytes += pool_bytes(&sim->workers[i].pool);

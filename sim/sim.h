@@ -46,8 +46,6 @@ struct sim {
     void *user;                /* borrowed: argument of the epoch function */
     struct lp *lps;            /* owned */
     uint32_t n_lps;
-    struct lp_channel **channels; /* owned */
-    uint32_t n_channels;
     int64_t lookahead_ps; /* TIME_NEVER_PS / 2 with a single process */
     int64_t stop_ps;      /* an epoch is added here; TIME_NEVER_PS: none */
     uint32_t n_threads;
@@ -61,13 +59,9 @@ struct sim *sim_new(uint64_t seed, uint32_t n_lps, const struct sim_ops *ops, vo
 /* Frees 'sim' and every object still in flight; accepts NULL. */
 void sim_free(struct sim *sim);
 
-/* Makes the channel from process 'from' to process 'to' unless it is there or they are
- * one.  'lookahead_ps' (>= 1) is the least time a message takes.  Only before
- * sim_start().  O(channels that end at 'to'). */
+/* Says that process 'from' will send to process 'to' (which may be the same), each message
+ * taking at least 'lookahead_ps' (>= 1).  Only before sim_start(). */
 void sim_connect(struct sim *sim, uint32_t from, uint32_t to, int64_t lookahead_ps);
-
-/* That channel, or NULL. */
-struct lp_channel *sim_channel_find(const struct sim *sim, uint32_t from, uint32_t to);
 
 /* Deals the processes out to 'n_threads' (1 to SIM_MAX_THREADS) workers by lp.weight and
  * gives each process its pool.  After this events may be scheduled. */
@@ -75,6 +69,9 @@ void sim_start(struct sim *sim, uint32_t n_threads);
 
 /* Runs until the epoch function says no. */
 void sim_run(struct sim *sim);
+
+/* Messages between threads not yet taken out; only between windows. */
+int64_t sim_n_mail(const struct sim *sim);
 
 /* Foreground events pending; only between windows. */
 int64_t sim_n_foreground(const struct sim *sim);

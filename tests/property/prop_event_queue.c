@@ -141,7 +141,7 @@ check(const struct bench *bench)
     uint32_t n = 0;
 
     event_queue_check(&bench->queue);
-    assert_int_equal(bench->queue.n, list->n);
+    assert_int_equal(event_queue_held(&bench->queue), list->n);
     assert_int_equal(event_queue_next_ps(&bench->queue),
                      list->n ? list->events[list->n - 1].time_ps : TIME_NEVER_PS);
     event_queue_each(&bench->queue, count, &n);
@@ -184,7 +184,7 @@ one_case(uint64_t number, struct list *list)
     }
     take(&bench, TIME_NEVER_PS, UINT64_MAX);
     check(&bench);
-    assert_int_equal(bench.queue.n, 0);
+    assert_int_equal(event_queue_held(&bench.queue), 0);
     event_queue_clear(&bench.queue);
     return widths;
 }
