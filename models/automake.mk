@@ -23,10 +23,14 @@ libmodels_a_SOURCES = \
 	models/net_params.c \
 	models/net_params.h \
 	models/net_start.c \
+	models/nic/inner.h \
 	models/nic/nic.c \
 	models/nic/nic.h \
 	models/nic/qp.c \
 	models/nic/qp.h \
+	models/nic/request.c \
+	models/nic/respond.c \
+	models/nic/send.c \
 	models/packet.h \
 	models/port.c \
 	models/port.h \

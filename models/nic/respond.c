@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * respond.c - the responder: what a NIC does with data that arrives.
+ *
+ * Sources: InfiniBand Architecture 1.4 vol. 1 chapter 9 (ACK, NAK), annex A17 (CNP);
+ * DCQCN's notification point: SIGCOMM '15 section 3.2.
+ */
+#include <config.h>
+
+#include "models/net_lp.h"
+#include "models/nic/inner.h"
+#include "models/packet.h"
+
+static struct packet *
+make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
+{
+    const struct nic_config *config = qp->nic->config;
+    struct packet *pkt = pool_get(lp->pool);
+
+    *pkt = (struct packet){
+        .ready_ps = lp->now_ps + config->ack_latency_ps,
+        .tp = {.src_qp = qp->id,
+               .dst_qp = qp->peer,
+               .flow_hash = qp->flow_hash,
+               .psn = psn},
+        .dst_nic = qp->dst_nic,
+        .size_bytes = config->ack_bytes,
+        .type = type,
+        .tos = qp->tos & 0xFC, /* answers are Not-ECT: nothing would react to a mark */
+        .cls = qp->cls,
+        .ttl = TTL_FIRST};
+    return pkt;
+}
+
+/* Sends 'pkt' (steals it) as soon as the wire allows. */
+static void
+answer(struct lp *lp, struct nic *nic, struct packet *pkt)
+{
+    struct port *port = nic->port;
+
+    if (unlikely(port->special & PORT_DOWN)) {
+        port->stats[pkt->cls].lost_down++;
+        pool_put(lp->pool, pkt);
+        return;
+    }
+    if (!nic->ready && port_may_commit(port, pkt->cls, lp->now_ps, pkt->ready_ps)) {
+        port_transmit(lp, port, pkt, pkt->ready_ps);
+        return;
+    }
+    queue_push(&port->out[pkt->cls].queue, pkt);
+    port->ready |= (uint8_t)(1u << pkt->cls);
+    if (!port->wake_queued &&
+        port_unpaused(port, (uint8_t)(1u << pkt->cls), lp->now_ps)) {
+        port_wake_at(lp, port,
+                     port->busy_until_ps > pkt->ready_ps ? port->busy_until_ps
+                                                         : pkt->ready_ps,
+                     nic);
+    }
+}
+
+static void
+send_ack(struct lp *lp, struct qp *qp)
+{
+    uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt - 1) & PSN_MASK;
+
+    /* One ACK for the newest request, where the wire holds it up.  One that is not ready
+     * yet would answer this request before its time. */
+    if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
+        qp->waiting_ack->tp.psn = psn;
+        return;
+    }
+    struct packet *pkt = make_answer(lp, qp, PACKET_ACK, psn);
+
+    qp->nic->acks_sent++;
+    answer(lp, qp->nic, pkt);
+    if (qp->nic->port->out[qp->cls].queue.tail == pkt &&
+        qp->nic->port->ready >> qp->cls & 1) {
+        qp->waiting_ack = pkt;
+    }
+}
+
+static void
+send_nak(struct lp *lp, struct qp *qp)
+{
+    uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK;
+
+    qp->nak_sent = true;
+    qp->nic->naks_sent++;
+    /* A NAK acknowledges what lies before it; an ACK that waits would
+     * only repeat that. */
+    answer(lp, qp->nic, make_answer(lp, qp, PACKET_NAK, psn));
+}
+
+/* The notification point: at once for the first mark, then at most one
+ * CNP an interval. */
+static void
+notice_mark(struct lp *lp, struct qp *qp)
+{
+    const struct nic_config *config = qp->nic->config;
+
+    if (!config->cnp_interval_ps ||
+        (qp->cnp_ever && lp->now_ps - qp->last_cnp_ps < config->cnp_interval_ps)) {
+        return;
+    }
+    struct packet *pkt = make_answer(lp, qp, PACKET_CNP, 0);
+
+    pkt->size_bytes = config->cnp_bytes;
+    pkt->tos = config->cnp_tos;
+    pkt->cls = config->cnp_cls;
+    qp->cnp_ever = true;
+    qp->last_cnp_ps = lp->now_ps;
+    qp->cnps_sent++;
+    qp->nic->cnps_sent++;
+    answer(lp, qp->nic, pkt);
+}
+
+void
+nic_receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
+{
+    int32_t ahead =
+        psn_diff(pkt->tp.psn, (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
+    uint32_t under_way = packet_tick(lp->now_ps) - pkt->sent_tick;
+
+    hist_add(&net_lp(lp)->latency, (int64_t)under_way << PACKET_TICK_BITS, 1);
+    if (unlikely(packet_is_marked(pkt))) {
+        notice_mark(lp, qp);
+    }
+    if (unlikely(ahead != 0)) {
+        qp->nic->lost_protocol++;
+        if (ahead > 0 && !qp->nak_sent) {
+            send_nak(lp, qp);
+        } else if (ahead < 0 && (pkt->flags & PACKET_ACK_REQ)) {
+            send_ack(lp, qp); /* a duplicate: its ACK was lost or late */
+        }
+        return;
+    }
+    qp->rcv_nxt++;
+    qp->nak_sent = false;
+    qp->payload_received += pkt->payload_bytes;
+    if (pkt->flags & PACKET_ACK_REQ) {
+        send_ack(lp, qp);
+    }
+    if (pkt->flags & PACKET_LAST) {
+        nic_up(lp, qp, pkt->flags & PACKET_IMM ? UP_RECEIVED_IMM : UP_RECEIVED,
+               pkt->tp.message, pkt->tp.message_bytes, pkt->imm);
+    }
+}
