@@ -12,22 +12,25 @@
 
 #include "models/fault.h"
 
-/* Rates of chosen QPs, as long as they have something outstanding. */
+/* Rates of chosen QPs, as long as they have something outstanding or have sent. */
 static void
 sample_qps(struct lp *lp, struct net_lp *here)
 {
     for (uint32_t i = 0; i < here->n_sampled_qps; i++) {
-        struct qp *qp = here->sampled_qps[i];
+        struct net_sampled_qp *seen = &here->sampled_qps[i];
+        struct qp *qp = seen->qp;
+        int64_t sent = qp->payload_sent - seen->payload_sent;
 
-        if (qp->snd_una == qp->snd_end || qp->failed) {
+        if (!sent && (qp->snd_una == qp->snd_end || qp->failed)) {
             continue;
         }
+        seen->payload_sent = qp->payload_sent;
         probe_add(&here->probe, &(struct probe_record){.time_ps = lp->now_ps,
                                                        .object = qp->id,
                                                        .cls = qp->cls,
                                                        .kind = PROBE_RATE,
                                                        .a = qp_rate_bps(qp, lp->now_ps),
-                                                       .b = qp->snd_nxt - qp->snd_una});
+                                                       .b = sent});
     }
 }
 
@@ -236,20 +239,22 @@ longest_pause_ps(const struct net *net)
     return most_ps;
 }
 
-/* The QPs of NICs that 'sampled' names; where it names nothing, ports
- * alone are sampled. */
+/* The QPs of NICs that 'sampled' names; where it names nothing, all of a small network. */
 static void
 choose_qps(struct net *net)
 {
-    for (uint32_t i = 0; i < net->n_qps && net->sampled; i++) {
+    if (!net->sampled && net->n_qps > NET_SAMPLED_QPS) {
+        return;
+    }
+    for (uint32_t i = 0; i < net->n_qps; i++) {
         struct qp *qp = &net->qps[i];
         struct net_lp *here;
 
-        if (net->sampled[qp->nic->port->id]) {
+        if (!net->sampled || net->sampled[qp->nic->port->id]) {
             here = net_lp(net_lp_of_host(net, qp->nic->host));
-            here->sampled_qps =
-                g_renew(struct qp *, here->sampled_qps, here->n_sampled_qps + 1);
-            here->sampled_qps[here->n_sampled_qps++] = qp;
+            here->sampled_qps = g_renew(struct net_sampled_qp, here->sampled_qps,
+                                        here->n_sampled_qps + 1);
+            here->sampled_qps[here->n_sampled_qps++] = (struct net_sampled_qp){.qp = qp};
         }
     }
 }

@@ -50,6 +50,10 @@ struct net_qos {
     int32_t weight; /* of the round robin, >= 1; without strict */
 };
 
+/* Where nothing says which, the rates of QPs are sampled if there are no more than these:
+ * 128 connections.  A guess of what still leaves room in series.csv for the ports. */
+#define NET_SAMPLED_QPS 256
+
 #define REACTION_IEEE INT64_C(-1) /* the limit of IEEE 802.3 at the link's rate */
 #define HEADROOM_COMPUTED INT64_C(-1)
 #define XON_COMPUTED INT64_C(-1)

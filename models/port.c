@@ -233,6 +233,7 @@ close_pause(struct port *port, unsigned cls, int64_t at_ps)
     }
     if (at_ps > turn->pause_from_ps) {
         port->stats[cls].paused_ps += at_ps - turn->pause_from_ps;
+        port->stats[cls].pause_over_ps = at_ps;
     }
     turn->pause_from_ps = 0;
     turn->pause_until_ps = 0;

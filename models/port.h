@@ -75,6 +75,7 @@ struct in_class {
     int64_t told_at_ps;  /* when it was last told so */
     uint32_t xoff_cause; /* dense id of the egress port whose packet caused it */
     bool xoff;           /* the peer is told to stand still */
+    bool xoff_held;      /* xoff_cause was held by a pause itself; see port_is_held() */
     bool owed_frame;     /* the frame that stopped it lies in headroom; see buffer.h */
     bool refresh_timer;  /* KIND_PAUSE_REFRESH is queued */
 };
@@ -91,8 +92,9 @@ struct port_stats {
     int64_t lost_down;    /* at the sending end: meant for a link that is down */
     int64_t marked;
     int64_t pfc_xoff_tx, pfc_xon_tx, pfc_xoff_rx, pfc_xon_rx;
-    int64_t pfc_lost;  /* at the receiving end; part of no other count of losses */
-    int64_t paused_ps; /* of pauses that are over */
+    int64_t pfc_lost;      /* at the receiving end; part of no other count of losses */
+    int64_t paused_ps;     /* of pauses that are over */
+    int64_t pause_over_ps; /* end of the latest of these */
 };
 
 /* How the classes of an egress share it; shared by the ports of a device. */
@@ -232,6 +234,17 @@ port_is_paused(const struct port *port, unsigned cls, int64_t at_ps)
     const struct out_turn *turn = &port->turn[cls];
 
     return at_ps >= turn->pause_from_ps && at_ps < turn->pause_until_ps;
+}
+
+/* Does class 'cls' of 'port' stand still for a pause, or does it still send what was ready
+ * before its last pause ended?  Then what is queued here is no fault of this port. */
+static inline bool
+port_is_held(const struct port *port, unsigned cls, int64_t now_ps)
+{
+    const struct packet *head = port->out[cls].queue.head;
+
+    return port_is_paused(port, cls, now_ps) ||
+           (head && head->ready_ps < port->stats[cls].pause_over_ps);
 }
 
 /* Those of 'classes' that are not paused at 'now_ps'. */

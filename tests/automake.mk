@@ -32,6 +32,7 @@ unit_tests = \
 	tests/unit/test_outdir \
 	tests/unit/test_param \
 	tests/unit/test_partition \
+	tests/unit/test_pause_tree \
 	tests/unit/test_player \
 	tests/unit/test_port \
 	tests/unit/test_profiles \

@@ -36,6 +36,12 @@ libtools_a_SOURCES = \
 	tools/results/json_out.h \
 	tools/results/outdir.c \
 	tools/results/outdir.h \
+	tools/results/pause_tree.c \
+	tools/results/pause_tree.h \
+	tools/results/pauses.c \
+	tools/results/pauses.h \
+	tools/results/port_name.c \
+	tools/results/port_name.h \
 	tools/results/result.c \
 	tools/results/result.h \
 	tools/results/series.c \

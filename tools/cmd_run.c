@@ -150,7 +150,8 @@ write_data(struct job *job, struct run_result *result, GError **error)
 {
     g_autofree char *config = scenario_to_text(job->run->scenario);
 
-    if (!series_finish(job->series, result->end_ps, &result->series_interval_ps, error)) {
+    if (!series_finish(job->series, result->end_ps, &result->series_interval_ps,
+                       &result->pauses, error)) {
         return FALSE;
     }
     note_interval(job->run->scenario, result);

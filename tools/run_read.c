@@ -119,6 +119,8 @@ read_flows(const struct run *run, uint32_t w, struct paths *paths)
             .dst = host_name(net, from->dst_host),
             .path = path_of(paths, from->connection, 0),
             .src_port = net_qp(net, from->connection, 0)->src_port,
+            .qpn = net_qp(net, from->connection, 0)->qpn,
+            .n_qps = (uint32_t)params->common.qps,
             .is_incast = params->kind == WORK_INCAST,
             .bytes = from->bytes,
             .start_ps = from->start_ps,
@@ -152,6 +154,7 @@ read_streams(const struct run *run, uint32_t w, struct paths *paths)
                                        .path =
                                            path_of(paths, from->connection, from->side),
                                        .src_port = qp->src_port,
+                                       .qpn = qp->qpn,
                                        .n_messages = from->n_messages,
                                        .n_complete = from->n_complete,
                                        .bytes = from->bytes,

@@ -142,6 +142,7 @@ enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *o
             : buffer_admit_lossy(&sw->buffer, account, pkt->size_bytes, oc->queue.bytes);
 
     if (stop && !account->xoff) {
+        account->xoff_held = port_is_held(out, cls, lp->now_ps);
         pfc_stop(lp, in, cls, out->id);
     }
     if (unlikely(!fits)) {
@@ -287,7 +288,9 @@ switch_port_down(struct lp *lp, struct port *port)
             lose(lp, dequeue(lp, sw, port, cls), &port->stats[cls].lost_down);
         }
         /* The peer has forgotten our pause, too. */
-        port->in[cls].xoff = false;
+        if (port->in[cls].xoff) {
+            pfc_forget(lp, port, cls);
+        }
     }
     port_forget_pauses(port);
     port->line_ps = 0;

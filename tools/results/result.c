@@ -50,6 +50,7 @@ run_result_free(struct run_result *result)
     g_array_unref(result->streams);
     g_array_unref(result->calls);
     g_array_unref(result->ports);
+    g_clear_pointer(&result->pauses.roots, g_array_unref);
     g_free(result);
 }
 

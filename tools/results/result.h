@@ -21,6 +21,7 @@ struct result_flow {
     const char *src, *dst;
     const char *path; /* "host0>leaf0>host1" */
     uint16_t src_port;
+    uint32_t qpn, n_qps; /* number of its first queue pair at 'src'; others follow */
     bool is_incast;
     int64_t bytes;
     int64_t start_ps, fct_ps, rx_done_ps, ideal_ps;
@@ -32,6 +33,7 @@ struct result_stream {
     uint32_t work, index;
     const char *src, *dst, *path;
     uint16_t src_port;
+    uint32_t qpn;              /* at 'src' */
     int64_t n_messages, bytes; /* posted */
     int64_t n_complete;
     int64_t min_ps, max_ps, sum_ps; /* of those complete */
@@ -80,6 +82,26 @@ struct result_fabric {
     struct hist latency; /* ps, of data packets: first bit sent to last bit received */
 };
 
+/* An egress port whose congestion made others stand still, see pause_tree.h. */
+struct result_root {
+    const char *node, *to; /* its node and what it leads to */
+    uint32_t port;         /* within the node */
+    uint32_t cls;
+    bool is_loop, is_held;
+    int64_t n, paused_ps;
+    uint32_t n_ports, n_hosts, depth;
+};
+
+/* All pauses. */
+struct result_pauses {
+    int64_t n, paused_ps;
+    uint32_t n_ports, n_hosts,
+        depth; /* different ones that stood still; hops from a root */
+    uint32_t n_roots;
+    GArray
+        *roots; /* owned: struct result_root, the first five by time; NULL: not filled */
+};
+
 struct run_result {
     const struct scenario *scenario; /* borrowed */
     enum scenario_verdict verdict;
@@ -105,6 +127,7 @@ struct run_result {
     GArray *ports;    /* owned: struct result_port */
     GPtrArray *paths; /* owned: char *, what flows and streams point to */
     struct result_fabric fabric;
+    struct result_pauses pauses;
 };
 
 /* Percentiles of the flows that are done: nearest rank. */

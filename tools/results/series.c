@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * series.c - series.csv and pfc.csv, see series.h.
+ * series.c - series.csv, see series.h.
  *
  * Invariants: the spool holds samples at multiples of 'interval_ps' only; bytes sent are
  * neither lost nor counted twice by thinning; 'pending' is sorted by object and class.
@@ -11,12 +11,13 @@
 
 #include <string.h>
 
+#include "tools/results/pauses.h"
+#include "tools/results/port_name.h"
 #include "tools/results/text.h"
 
 #define SPOOL_NAME "series.spool"
 #define NEW_SPOOL_NAME "series.spool2"
 #define SERIES_NAME "series.csv"
-#define PFC_NAME "pfc.csv"
 
 /* Turns samples of one interval into those of a longer one. */
 struct thinner {
@@ -30,7 +31,8 @@ struct thinner {
 struct series {
     const struct outdir *dir; /* borrowed */
     const struct net *net;    /* borrowed */
-    FILE *spool, *pfc;        /* owned */
+    FILE *spool;              /* owned */
+    struct pauses *pauses;    /* owned */
     GString *line;            /* owned */
     struct thinner thin;
     uint32_t n_records, max_records;
@@ -119,14 +121,14 @@ join(struct thinner *thin, const GArray *step, int64_t time_ps, bool keep,
         i += order <= 0;
         k += order >= 0;
         if (order > 0) {
-            /* No sample now: the port has come to rest. */
-            record.a = 0;
+            /* No sample now: the port has come to rest, the QP has nothing to send. */
+            record.a = record.kind == PROBE_RATE ? record.a : 0;
             record.b = 0;
             record.c = 0;
         }
         if (keep) {
             keep_sample(thin, next, &record, more_bytes, time_ps, emit, ctx);
-        } else if (record.kind == PROBE_QUEUE) {
+        } else {
             record.b += more_bytes;
             g_array_append_val(next, record);
         }
@@ -260,46 +262,6 @@ on_sample(struct series *series, const struct probe_record *record)
 
 /* ---- lines ---------------------------------------------------------------------------- */
 
-/* "leaf0:1" of a dense port id. */
-static void
-put_port(const struct net *net, GString *line, uint32_t id)
-{
-    uint32_t low = 0, high = net->n_nodes;
-
-    while (high - low > 1) {
-        uint32_t mid = (low + high) / 2;
-
-        *(net->nodes[mid].first_port <= id ? &low : &high) = mid;
-    }
-    /* Nodes without ports share their first port with the next one. */
-    while (net->nodes[low].n_ports == 0 && low > 0) {
-        low--;
-    }
-    text_csv(line, net->nodes[low].name);
-    g_string_append_c(line, ':');
-    text_int(line, id - net->nodes[low].first_port);
-}
-
-static void
-put_pause(struct series *series, int64_t start_ps, uint32_t port, unsigned cls,
-          int64_t for_ps, uint32_t cause)
-{
-    GString *line = series->line;
-
-    g_string_truncate(line, 0);
-    text_us(line, start_ps);
-    g_string_append_c(line, ',');
-    put_port(series->net, line, port);
-    g_string_append_printf(line, ",%u,", cls);
-    text_us(line, for_ps);
-    g_string_append_c(line, ',');
-    put_port(series->net, line, cause);
-    g_string_append_c(line, '\n');
-    if (fwrite(line->str, 1, line->len, series->pfc) != line->len) {
-        series->failed = TRUE;
-    }
-}
-
 static void
 on_record(void *ctx, const struct probe_record *record)
 {
@@ -307,8 +269,7 @@ on_record(void *ctx, const struct probe_record *record)
 
     switch ((enum probe_kind)record->kind) {
     case PROBE_PAUSE:
-        put_pause(series, record->a, record->object, record->cls,
-                  record->time_ps - record->a, (uint32_t)record->b);
+        pauses_add(series->pauses, record);
         break;
     case PROBE_QUEUE:
     case PROBE_RATE:
@@ -317,28 +278,30 @@ on_record(void *ctx, const struct probe_record *record)
     }
 }
 
-/* A queue pair: its port, its rate, its number. */
+/* A queue pair: its port, what it may send, its number, what it has sent. */
 static void
 put_rate(const struct series *series, GString *line, const struct probe_record *record)
 {
     const struct qp *qp = &series->net->qps[record->object];
 
-    put_port(series->net, line, qp->nic->port->id);
+    port_name_csv(line, series->net, qp->nic->port->id);
     g_string_append_printf(line, ",%u,,", record->cls);
     text_quotient(line, record->a, 1000000000, 6);
-    g_string_append_printf(line, ",,0x%06x\n", qp->qpn);
+    g_string_append_printf(line, ",,0x%06x,", qp->qpn);
+    text_quotient(line, (__int128)record->b * 8000, series->thin.interval_ps, 6);
+    g_string_append_c(line, '\n');
 }
 
 static void
 put_queue(const struct series *series, GString *line, const struct probe_record *record)
 {
-    put_port(series->net, line, record->object);
+    port_name_csv(line, series->net, record->object);
     g_string_append_printf(line, ",%u,", record->cls);
     text_int(line, record->a);
     g_string_append_c(line, ',');
     /* A bit a picosecond is 1000 Gb/s. */
     text_quotient(line, (__int128)record->b * 8000, series->thin.interval_ps, 6);
-    g_string_append(line, record->c ? ",1,\n" : ",0,\n");
+    g_string_append(line, record->c ? ",1,,\n" : ",0,,\n");
 }
 
 static void
@@ -366,7 +329,7 @@ write_samples(struct series *series, GError **error)
     if (!out) {
         return FALSE;
     }
-    fputs("time_us,port,class,queue_bytes,rate_gbps,paused,qp\n", out);
+    fputs("time_us,port,class,queue_bytes,rate_gbps,paused,qp,sent_gbps\n", out);
     while (in && read_record(in, &record)) {
         put_sample(series, series->line, &record);
         fwrite(series->line->str, 1, series->line->len, out);
@@ -391,12 +354,11 @@ series_new(const struct outdir *dir, const struct net *net, uint32_t max_records
     series->line = g_string_new(NULL);
     thinner_init(&series->thin, net->sample_ps > 0 ? net->sample_ps : 1);
     series->spool = outdir_open(dir, SPOOL_NAME, error);
-    series->pfc = series->spool ? outdir_open(dir, PFC_NAME, error) : NULL;
-    if (!series->pfc) {
+    series->pauses = series->spool ? pauses_new(dir, net, error) : NULL;
+    if (!series->pauses) {
         series_free(series);
         return NULL;
     }
-    fputs("time_us,port,class,duration_us,cause_port\n", series->pfc);
     return series;
 }
 
@@ -409,36 +371,20 @@ series_sink(struct series *series)
 gboolean
 series_has_failed(const struct series *series)
 {
-    return series->failed;
-}
-
-static void
-put_open_pauses(struct series *series, int64_t end_ps)
-{
-    for (uint32_t p = 0; p < series->net->n_ports; p++) {
-        for (unsigned c = 0; c < N_CLASSES; c++) {
-            const struct in_class *in = &series->net->ports[p].in[c];
-
-            if (in->xoff) {
-                put_pause(series, in->xoff_at_ps, p, c, end_ps - in->xoff_at_ps,
-                          in->xoff_cause);
-            }
-        }
-    }
+    return series->failed || pauses_have_failed(series->pauses);
 }
 
 gboolean
-series_finish(struct series *series, int64_t end_ps, int64_t *interval_ps, GError **error)
+series_finish(struct series *series, int64_t end_ps, int64_t *interval_ps,
+              struct result_pauses *pauses, GError **error)
 {
-    FILE *pfc = series->pfc, *spool = series->spool;
+    FILE *spool;
 
-    put_open_pauses(series, end_ps);
-    thinner_end(&series->thin, spool_record, series);
-    series->pfc = NULL;
-    if (!outdir_close(series->dir, PFC_NAME, pfc, error)) {
+    if (!pauses_finish(series->pauses, end_ps, pauses, error)) {
         return FALSE;
     }
-    series->spool = NULL;
+    thinner_end(&series->thin, spool_record, series);
+    spool = g_steal_pointer(&series->spool);
     if (!outdir_close(series->dir, SERIES_NAME, spool, error)) {
         return FALSE;
     }
@@ -464,9 +410,7 @@ series_free(struct series *series)
     if (series->spool) {
         fclose(series->spool);
     }
-    if (series->pfc) {
-        fclose(series->pfc);
-    }
+    pauses_free(series->pauses);
     thinner_clear(&series->thin);
     g_string_free(series->line, TRUE);
     g_free(series);

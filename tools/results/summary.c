@@ -147,6 +147,39 @@ put_fabric(struct json_out *json, const struct run_result *result)
     json_out_close(json, '}');
 }
 
+/* The congestion that pauses go back to. */
+static void
+put_pauses(struct json_out *json, const struct result_pauses *pauses)
+{
+    json_out_open(json, "pauses", '{', false);
+    json_out_int(json, "n", pauses->n);
+    json_out_us(json, "paused_us", pauses->paused_ps);
+    json_out_int(json, "ports", pauses->n_ports);
+    json_out_int(json, "hosts", pauses->n_hosts);
+    json_out_int(json, "hops", pauses->depth);
+    json_out_int(json, "n_roots", pauses->n_roots);
+    json_out_open(json, "roots", '[', false);
+    for (guint i = 0; pauses->roots && i < pauses->roots->len; i++) {
+        const struct result_root *root =
+            &g_array_index(pauses->roots, struct result_root, i);
+        g_autofree char *port = g_strdup_printf("%s:%u", root->node, root->port);
+
+        json_out_open(json, NULL, '{', true);
+        json_out_text(json, "port", port);
+        json_out_text(json, "to", root->to);
+        json_out_int(json, "class", root->cls);
+        json_out_int(json, "n", root->n);
+        json_out_us(json, "paused_us", root->paused_ps);
+        json_out_int(json, "ports", root->n_ports);
+        json_out_int(json, "hosts", root->n_hosts);
+        json_out_int(json, "hops", root->depth);
+        json_out_bool(json, "loop", root->is_loop);
+        json_out_close(json, '}');
+    }
+    json_out_close(json, ']');
+    json_out_close(json, '}');
+}
+
 static void
 put_targets(struct json_out *json, const struct run_result *result)
 {
@@ -187,6 +220,7 @@ summary_to_json(const struct run_result *result)
     put_lines(&json, "notes", result->notes);
     json_out_us(&json, "sim_time_us", result->sim_time_ps);
     json_out_us(&json, "end_us", result->end_ps);
+    json_out_us(&json, "run_us", result->run_ps);
     json_out_double(&json, "wall_s", result->wall_s, 3);
     json_out_int(&json, "events", (int64_t)result->events);
     json_out_int(&json, "packet_hops", result->fabric.packet_hops);
@@ -200,6 +234,7 @@ summary_to_json(const struct run_result *result)
     put_flows(&json, result);
     put_calls(&json, result);
     put_fabric(&json, result);
+    put_pauses(&json, &result->pauses);
     put_targets(&json, result);
     if (result->series_interval_ps) {
         json_out_us(&json, "series_interval_us", result->series_interval_ps);
