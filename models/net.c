@@ -12,7 +12,7 @@
 
 #include "models/fault.h"
 
-/* Rates of chosen QPs, as long as they have something outstanding or have sent. */
+/* Rates of chosen QPs, as long as they have something to send. */
 static void
 sample_qps(struct lp *lp, struct net_lp *here)
 {
@@ -21,7 +21,7 @@ sample_qps(struct lp *lp, struct net_lp *here)
         struct qp *qp = seen->qp;
         int64_t sent = qp->payload_sent - seen->payload_sent;
 
-        if (!sent && (qp->snd_una == qp->snd_end || qp->failed)) {
+        if (!sent && (qp->snd_nxt == qp->snd_end || qp->failed)) {
             continue;
         }
         seen->payload_sent = qp->payload_sent;

@@ -24,12 +24,27 @@ libtools_a_SOURCES = \
 	tools/options.h \
 	tools/progress.c \
 	tools/progress.h \
+	tools/report/csv_read.c \
+	tools/report/csv_read.h \
+	tools/report/curves.c \
+	tools/report/curves.h \
+	tools/report/draw.c \
+	tools/report/draw.h \
+	tools/report/draw_busbw.c \
+	tools/report/draw_flows.c \
+	tools/report/draw_links.c \
+	tools/report/draw_pauses.c \
+	tools/report/draw_queue.c \
+	tools/report/draw_rates.c \
+	tools/report/draw_utilisation.c \
+	tools/report/folder.c \
+	tools/report/folder.h \
 	tools/report/gnuplot.c \
 	tools/report/gnuplot.h \
 	tools/report/plot.c \
 	tools/report/plot.h \
-	tools/report/series_read.c \
-	tools/report/series_read.h \
+	tools/report/stats.c \
+	tools/report/stats.h \
 	tools/results/csv.c \
 	tools/results/csv.h \
 	tools/results/json_out.c \
