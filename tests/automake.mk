@@ -26,6 +26,7 @@ unit_tests = \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
+	tests/unit/test_csv_read \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
 	tests/unit/test_nic \
@@ -45,6 +46,7 @@ unit_tests = \
 	tests/unit/test_run \
 	tests/unit/test_scenario \
 	tests/unit/test_series \
+	tests/unit/test_stats \
 	tests/unit/test_switch \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
@@ -80,8 +82,10 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/bad-input.sh \
+	tests/cli/compare.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
+	tests/cli/pauses.sh \
 	tests/cli/plausible.sh \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \

@@ -3,6 +3,7 @@
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
 	tools/cmd_check.c \
+	tools/cmd_compare.c \
 	tools/cmd_list.c \
 	tools/cmd_new.c \
 	tools/cmd_new.h \
@@ -24,6 +25,9 @@ libtools_a_SOURCES = \
 	tools/options.h \
 	tools/progress.c \
 	tools/progress.h \
+	tools/report/compare.c \
+	tools/report/compare.h \
+	tools/report/compare_out.c \
 	tools/report/csv_read.c \
 	tools/report/csv_read.h \
 	tools/report/curves.c \

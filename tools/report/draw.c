@@ -12,6 +12,32 @@
 
 #include "tools/results/port_name.h"
 
+/* Characters that the key's column and a title have room for. */
+#define KEY_ROOM 42
+#define NAME_ROOM 50
+
+char *
+draw_short(const char *text, glong most)
+{
+    glong n = g_utf8_strlen(text, -1), head = (most - 3) / 2;
+
+    if (n <= most) {
+        return g_strdup(text);
+    }
+    g_autofree char *front = g_utf8_substring(text, 0, head);
+
+    return g_strdup_printf("%s...%s", front,
+                           g_utf8_offset_to_pointer(text, n - (most - 3 - head)));
+}
+
+void
+draw_key(GString *script, const char *text)
+{
+    g_autofree char *shortened = draw_short(text, KEY_ROOM);
+
+    gnuplot_text(script, shortened);
+}
+
 struct draw_scale
 draw_time_scale(double most_us)
 {
@@ -34,11 +60,12 @@ draw_begin(const struct draw *draw, struct picture *picture, const char *name,
 {
     g_autofree char *file = g_strdup_printf("%s/plots/%s.%s", draw->folder.dir, name,
                                             draw->png ? "png" : "svg");
-    const char *run = folder_text(draw->folder.summary, "scenario");
+    const char *scenario = folder_text(draw->folder.summary, "scenario");
+    g_autofree char *run = draw_short(scenario ? scenario : "run", NAME_ROOM);
     const char *verdict = folder_text(draw->folder.summary, "verdict");
     bool whole = g_strcmp0(verdict, "complete") == 0;
     g_autofree char *title =
-        g_strdup_printf("%s: %s%s%s%s", run ? run : "run", what, whole ? "" : " (",
+        g_strdup_printf("%s: %s%s%s%s", run, what, whole ? "" : " (",
                         whole || !verdict ? "" : verdict, whole ? "" : ")");
 
     gnuplot_begin(picture, file, draw->png, height);

@@ -143,7 +143,7 @@ plot_kinds(GString *script, const GPtrArray *kinds, const GString *bounds, bool 
             script, "%s $k%u using 1:2 with %s lt %u title ", k ? ", \\\n " : "plot", k,
             as_bars ? "boxes fs solid 0.6 noborder" : "points pt 7 ps 0.35",
             k % (GNUPLOT_COLOURS - 1) + 1);
-        gnuplot_text(script, kind->name);
+        draw_key(script, kind->name);
     }
     if (bounds->len) {
         g_string_append(script, ", \\\n  $bound using 1:2 with lines lc rgb '#222222' "

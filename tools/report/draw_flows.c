@@ -180,7 +180,7 @@ plot_cdfs(const struct draw *draw, const struct flows *flows, double least_us,
         put_cdf(script, "fct", n, group->fct_us, time.per);
         g_string_append_printf(plot, "%s $fct%u using 1:2 with steps lt %u title ",
                                n ? ", \\\n " : "plot", n, n + 1);
-        gnuplot_text(plot, name);
+        draw_key(plot, name);
         if (group->ideal_us->len) {
             put_cdf(script, "ideal", n, group->ideal_us, time.per);
             g_string_append_printf(

@@ -149,7 +149,7 @@ put_panel(GString *script, const struct group *group, guint index)
                            "plot $g%u using 1:2 with boxes lt %u fs solid 0.6 noborder "
                            "title ",
                            index, index % GNUPLOT_COLOURS + 1);
-    gnuplot_text(script, title);
+    draw_key(script, title);
     g_string_append_printf(script,
                            ", $mean%u using 1:2 with lines lc rgb '#222222' lw 1.4 "
                            "dt (6,4) title 'mean %.1f %%', $most%u using 1:2 with lines "

@@ -13,8 +13,9 @@
 
 #define MOST_ROWS 24
 #define MOST_CAUSES 7  /* a colour each; all others share the last one */
-#define MOST_SPANS 500 /* of a row: shorter gaps than the run / this are not drawn */
+#define MOST_SPANS 400 /* of a row: shorter gaps than the run / this are not drawn */
 #define ROW_HEIGHT 24
+#define TICK_ROOM 34 /* characters of a port's name */
 
 /* Pauses of a port, or those that one has caused. */
 struct row {
@@ -200,14 +201,15 @@ put_rows(const struct draw *draw, GString *script, const struct pauses *pauses,
     g_string_append(script, "set ytics (");
     for (guint i = 0; i < pauses->rows->len; i++) {
         const struct row *row = g_ptr_array_index(pauses->rows, i);
-        g_autofree char *name = draw_port_name(draw, row->port);
+        g_autofree char *whole = draw_port_name(draw, row->port);
+        g_autofree char *name = draw_short(whole, TICK_ROOM);
         g_autofree char *label =
             g_strdup_printf("%s, %.3g %%", name, 100 * row->sum_us / run_us);
 
         g_string_append(script, i ? ", " : "");
         gnuplot_tick(script, label);
         g_string_append_printf(script, " %u", i);
-        longest = MAX(longest, strlen(label));
+        longest = MAX(longest, (size_t)g_utf8_strlen(label, -1));
     }
     g_string_append(script, ") noenhanced\n");
     return longest;
@@ -224,7 +226,7 @@ plot_bars(const struct draw *draw, GString *script, const struct pauses *pauses)
 
         g_string_append_printf(script, "%s $c%u using 1:2 with lines lt %u lw 11 title ",
                                c ? ", \\\n " : "plot", c, c + 1);
-        gnuplot_text(script, c < MOST_CAUSES ? name : others);
+        draw_key(script, c < MOST_CAUSES ? name : others);
     }
     g_string_append_c(script, '\n');
 }

@@ -186,7 +186,7 @@ put_level(GString *script, const struct level *level, double top_bytes,
     gnuplot_number(script, level->bytes / size->per);
     g_string_append_printf(script, " with lines lc rgb '#222222' lw 1.2 dt %s title ",
                            dashes[index]);
-    gnuplot_text(script, title);
+    draw_key(script, title);
 }
 
 /* When pauses begin, at most MOST_MARKS of them, near the top. */
@@ -228,7 +228,7 @@ put_plot(const struct draw *draw, GString *script, const GPtrArray *longest,
         g_autofree char *title = g_strdup_printf("%s, class %u", name, curve->cls);
 
         g_string_append_printf(script, ", \\\n  NaN with lines lt %u title ", i + 1);
-        gnuplot_text(script, title);
+        draw_key(script, title);
     }
     for (guint i = 0; i < levels->len; i++) {
         put_level(script, &g_array_index(levels, struct level, i), top_bytes, size, i);
@@ -239,7 +239,7 @@ put_plot(const struct draw *draw, GString *script, const GPtrArray *longest,
         g_string_append(
             script, ", \\\n  $marks using 1:2 with points lc rgb '#222222' pt 11 ps 0.45 "
                     "title ");
-        gnuplot_text(script, title);
+        draw_key(script, title);
     }
     g_string_append_c(script, '\n');
 }

@@ -261,8 +261,13 @@ put_jain(GString *script, const struct shares *shares, double per)
     g_string_append(script, "$jain << end\n");
     for (guint w = 0; w < shares->n; w++) {
         guint n = whole_rates(shares, w, x);
+        double sum = 0;
 
-        if (n >= 2) {
+        for (guint i = 0; i < n; i++) {
+            sum += x[i];
+        }
+        /* Where nobody gets anything nobody is treated better. */
+        if (n >= 2 && sum > 0) {
             draw_point(script, (w + 0.5) * shares->window_us / per, stats_jain(x, n));
             made++;
         } else {
@@ -336,7 +341,7 @@ plot_rates(GString *script, const struct shares *shares)
         g_string_append_printf(
             script, "%s $r%u using 1:2 with linespoints lt %u pt 7 ps 0.35 title ",
             i ? ", \\\n " : "plot", i, i + 1);
-        gnuplot_text(script, share->label);
+        draw_key(script, share->label);
     }
     g_string_append_c(script, '\n');
 }

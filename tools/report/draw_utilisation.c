@@ -116,7 +116,7 @@ draw_utilisation(const struct draw *draw, GError **error)
 
         g_string_append_printf(script, "%s $p%u using 1:2 with lines lt %u title ",
                                i ? ", \\\n " : "plot", i, i + 1);
-        gnuplot_text(script, name);
+        draw_key(script, name);
     }
     g_string_append_c(script, '\n');
     return gnuplot_end(&picture, error);
