@@ -13,13 +13,14 @@
 #include "tools/results/port_name.h"
 
 /* Characters that the key's column and a title have room for. */
-#define KEY_ROOM 42
+#define KEY_ROOM 38
 #define NAME_ROOM 50
 
-char *
-draw_short(const char *text, glong most)
+/* The end of a name tells more than its beginning. */
+static char *
+shorten(const char *text, glong most)
 {
-    glong n = g_utf8_strlen(text, -1), head = (most - 3) / 2;
+    glong n = g_utf8_strlen(text, -1), head = most / 3;
 
     if (n <= most) {
         return g_strdup(text);
@@ -28,6 +29,21 @@ draw_short(const char *text, glong most)
 
     return g_strdup_printf("%s...%s", front,
                            g_utf8_offset_to_pointer(text, n - (most - 3 - head)));
+}
+
+char *
+draw_short(const char *text, glong most)
+{
+    const char *to = strstr(text, " to ");
+
+    if (g_utf8_strlen(text, -1) <= most || !to) {
+        return shorten(text, most);
+    }
+    g_autofree char *whole = g_strndup(text, (gsize)(to - text));
+    g_autofree char *from = shorten(whole, (most - 4) / 2);
+    g_autofree char *end = shorten(to + 4, most - 4 - g_utf8_strlen(from, -1));
+
+    return g_strdup_printf("%s to %s", from, end);
 }
 
 void

@@ -46,9 +46,12 @@ void draw_range(GString *script, char axis, double low, double high);
 /* Appends "a b\n". */
 void draw_point(GString *script, double a, double b);
 
-/* 'text' of a key or a tick, shortened in its middle to what there is room for. */
+/* Appends 'text' as gnuplot_text() does, shortened to what a key has room for. */
 void draw_key(GString *script, const char *text);
-char *draw_short(const char *text, glong most); /* owned by the caller (g_free) */
+
+/* 'text' in at most 'most' (>= 16) characters, names on both sides of " to " shortened each.
+ * Owned by the caller (g_free). */
+char *draw_short(const char *text, glong most);
 
 /* Says that there is no picture 'name'. */
 gboolean draw_skip(const struct draw *draw, const char *name, const char *why);

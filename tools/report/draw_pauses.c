@@ -13,7 +13,7 @@
 
 #define MOST_ROWS 24
 #define MOST_CAUSES 7  /* a colour each; all others share the last one */
-#define MOST_SPANS 400 /* of a row: shorter gaps than the run / this are not drawn */
+#define MOST_SPANS 300 /* of a row: shorter gaps than the run / this are not drawn */
 #define ROW_HEIGHT 24
 #define TICK_ROOM 34 /* characters of a port's name */
 
@@ -170,7 +170,7 @@ read_pauses(const struct draw *draw, struct pauses *pauses, GError **error)
     return TRUE;
 }
 
-/* "$c0", "$c1"...: bars of each cause as pieces of a line. */
+/* "$c0", "$c1"...: bars of each cause, as "from to row". */
 static void
 put_bars(GString *script, const struct pauses *pauses, double end_us, double per)
 {
@@ -182,9 +182,9 @@ put_bars(GString *script, const struct pauses *pauses, double end_us, double per
             guint n = stats_join(spans, row->spans[c]->len, end_us / MOST_SPANS);
 
             for (guint k = 0; k < n; k++) {
-                draw_point(script, spans[k].from / per, i);
+                gnuplot_number(script, spans[k].from / per);
+                g_string_append_c(script, ' ');
                 draw_point(script, MIN(spans[k].to, end_us) / per, i);
-                g_string_append_c(script, '\n');
             }
         }
         g_string_append(script, "end\n");
@@ -224,8 +224,11 @@ plot_bars(const struct draw *draw, GString *script, const struct pauses *pauses)
         g_autofree char *others =
             g_strdup_printf("%u others", pauses->causes->len - MOST_CAUSES);
 
-        g_string_append_printf(script, "%s $c%u using 1:2 with lines lt %u lw 11 title ",
-                               c ? ", \\\n " : "plot", c, c + 1);
+        g_string_append_printf(
+            script,
+            "%s $c%u using 1:3:1:2:($3-0.23):($3+0.23) with boxxyerror "
+            "lt %u fs solid noborder title ",
+            c ? ", \\\n " : "plot", c, c + 1);
         draw_key(script, c < MOST_CAUSES ? name : others);
     }
     g_string_append_c(script, '\n');

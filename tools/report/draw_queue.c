@@ -179,7 +179,7 @@ put_level(GString *script, const struct level *level, double top_bytes,
     static const char *const dashes[] = {"(6,4)", "(12,4)", "(2,3)"};
     struct draw_scale own = draw_size_scale(level->bytes);
     g_autofree char *title =
-        g_strdup_printf("%s, %.3g %s%s", level->name, level->bytes / own.per, own.unit,
+        g_strdup_printf("%s, %.4g %s%s", level->name, level->bytes / own.per, own.unit,
                         level->bytes > top_bytes ? " (above)" : "");
 
     g_string_append(script, ", \\\n  ");

@@ -17,9 +17,9 @@
 #include "tools/report/folder.h"
 
 /* The key has a column of its own, so that all panels of all pictures have one width. */
-#define WIDTH 1100
-#define RIGHT 0.70
-#define KEY 0.715
+#define WIDTH 1140
+#define RIGHT 0.68
+#define KEY 0.695
 
 static const char *const colours[GNUPLOT_COLOURS] = {"#0072b2", "#d55e00", "#009e73",
                                                      "#cc79a7", "#e69f00", "#56b4e9",
@@ -36,11 +36,11 @@ gnuplot_begin(struct picture *picture, const char *file, bool png, unsigned heig
     if (png) {
         g_string_append_printf(script,
                                "set terminal pngcairo size %d,%u font 'sans,10' "
-                               "background '#ffffff' butt\n",
+                               "background '#ffffff'\n",
                                WIDTH, height);
     } else {
         g_string_append_printf(script,
-                               "set terminal svg size %d,%u dynamic butt font 'sans,13' "
+                               "set terminal svg size %d,%u dynamic font 'sans,13' "
                                "background '#ffffff'\n",
                                WIDTH, height);
     }
