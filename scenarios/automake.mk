@@ -26,6 +26,7 @@ nobase_dist_pkgdata_DATA += \
 	scenarios/practice/sc03-sane-100-400.json \
 	scenarios/practice/sc03-sane-150-1500.json \
 	scenarios/practice/sc03-sane-40-160.json \
+	scenarios/practice/sc03-waiting-n8.json \
 	scenarios/practice/sc05-gbn-100g-10us.json \
 	scenarios/practice/sc05-gbn-100g-20us.json \
 	scenarios/practice/sc05-gbn-400g-10us.json \
