@@ -12,14 +12,20 @@ libtests_a_SOURCES = \
 	tests/support/job.h \
 	tests/support/known.c \
 	tests/support/known.h \
+	tests/support/pcap_file.c \
+	tests/support/pcap_file.h \
 	tests/support/rig.c \
 	tests/support/rig.h \
+	tests/support/vectors.c \
+	tests/support/vectors.h \
 	$(NULL)
 
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
 	tests/unit/test_buffer \
+	tests/unit/test_capture \
+	tests/unit/test_capture_filter \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
@@ -45,9 +51,11 @@ unit_tests = \
 	tests/unit/test_scenario \
 	tests/unit/test_series \
 	tests/unit/test_switch \
+	tests/unit/test_tap \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
+	tests/unit/test_wire \
 	$(NULL)
 
 property_tests = \
@@ -154,9 +162,11 @@ EXTRA_DIST += \
 	tests/cli/lib.sh \
 	tests/copy-tree \
 	tests/data/determinism \
+	tests/data/icrc \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
+	tests/data/rxe-pcap \
 	tests/data/scenario \
 	tests/data/verdicts \
 	tests/fuzz/corpus \

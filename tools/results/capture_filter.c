@@ -191,9 +191,14 @@ term_clear(void *data)
 struct capture_filter *
 capture_filter_new(const char *text, GError **error)
 {
-    struct capture_filter *filter = g_new0(struct capture_filter, 1);
     g_auto(GStrv) list = g_strsplit(text, ",", -1);
+    struct capture_filter *filter;
 
+    if (list[0] == NULL) {
+        fail(error, text, "is no term of a filter; " ALLOWED);
+        return NULL;
+    }
+    filter = g_new0(struct capture_filter, 1);
     filter->terms = g_array_new(FALSE, TRUE, sizeof(struct term));
     g_array_set_clear_func(filter->terms, term_clear);
     for (char **at = list; *at; at++) {
