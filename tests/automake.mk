@@ -75,6 +75,7 @@ theory_tests = \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
+	tests/theory/test_known_bytes \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
 	tests/theory/test_known_incast \
@@ -89,6 +90,7 @@ check_scripts = \
 	tests/cli/bad-input.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
+	tests/cli/pcap.sh \
 	tests/cli/plausible.sh \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \
@@ -138,6 +140,7 @@ bench_programs = \
 fuzz_targets = \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_scenario \
+	tests/fuzz/fuzz_wire \
 	$(NULL)
 
 validate_scripts = \
@@ -160,6 +163,7 @@ EXTRA_DIST += \
 	$(mutants) \
 	$(validate_scripts) \
 	tests/cli/lib.sh \
+	tests/cli/scapy-icrc \
 	tests/copy-tree \
 	tests/data/determinism \
 	tests/data/icrc \
