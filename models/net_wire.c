@@ -23,6 +23,7 @@
 #include "models/net_wire.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FCS_BYTES 4
@@ -44,15 +45,32 @@ struct type_row {
     {                                                                                    \
         opcode, opcode, opcode, opcode                                                   \
     }
+#define ROW(...)                                                                         \
+    return (struct type_row)                                                             \
+    {                                                                                    \
+        __VA_ARGS__                                                                      \
+    }
 
-static const struct type_row type_rows[] = {
-    [PACKET_DATA] = {{WIRE_RC_WRITE_MIDDLE, WIRE_RC_WRITE_FIRST, WIRE_RC_WRITE_LAST,
-                      WIRE_RC_WRITE_ONLY},
-                     0},
-    [PACKET_ACK] = {ALWAYS(WIRE_RC_ACK), WIRE_ACK_NO_CREDITS},
-    [PACKET_NAK] = {ALWAYS(WIRE_RC_ACK), WIRE_NAK_SEQUENCE},
-    [PACKET_CNP] = {ALWAYS(WIRE_CNP), 0},
-};
+/* A new type is one line here. */
+static struct type_row
+row_of(enum packet_type type)
+{
+    switch (type) {
+    case PACKET_DATA:
+        ROW({WIRE_RC_WRITE_MIDDLE, WIRE_RC_WRITE_FIRST, WIRE_RC_WRITE_LAST,
+             WIRE_RC_WRITE_ONLY},
+            0);
+    case PACKET_ACK:
+        ROW(ALWAYS(WIRE_RC_ACK), WIRE_ACK_NO_CREDITS);
+    case PACKET_NAK:
+        ROW(ALWAYS(WIRE_RC_ACK), WIRE_NAK_SEQUENCE);
+    case PACKET_CNP:
+        ROW(ALWAYS(WIRE_CNP), 0);
+    case PACKET_PFC: /* has no BTH */
+        break;
+    }
+    abort();
+}
 
 static_assert(PACKET_FIRST == 1 && PACKET_LAST == 2, "they index a row's opcodes");
 
@@ -60,7 +78,7 @@ static uint8_t
 opcode_of(const struct packet *pkt)
 {
     unsigned position = pkt->flags & (PACKET_FIRST | PACKET_LAST);
-    uint8_t opcode = type_rows[pkt->type].opcode[position];
+    uint8_t opcode = row_of((enum packet_type)pkt->type).opcode[position];
 
     /* SEND and WRITE, last and only: the next operation is the same with ImmDt. */
     return pkt->flags & PACKET_LAST && pkt->flags & PACKET_IMM ? opcode + 1 : opcode;
@@ -124,7 +142,7 @@ fill_extensions(const struct qp *src, const struct packet *pkt, struct wire_fram
         frame->reth.dma_bytes = pkt->tp.message_bytes;
     }
     if (headers & WIRE_AETH) {
-        frame->aeth.syndrome = type_rows[pkt->type].syndrome;
+        frame->aeth.syndrome = row_of((enum packet_type)pkt->type).syndrome;
         frame->aeth.msn = pkt->tp.message & PSN_MASK;
     }
     if (headers & WIRE_IMMDT) {
