@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/bottleneck.c \
+	tests/support/bottleneck.h \
 	tests/support/data.c \
 	tests/support/data.h \
 	tests/support/job.c \
@@ -78,6 +80,7 @@ theory_tests = \
 	tests/theory/test_known_bytes \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
+	tests/theory/test_known_equilibria \
 	tests/theory/test_known_incast \
 	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
