@@ -155,13 +155,13 @@ write_data(struct job *job, struct run_result *result, GError **error)
 {
     g_autofree char *config = scenario_to_text(job->run->scenario);
 
+    if (!capture_finish(job->capture, result->notes, error)) {
+        return FALSE;
+    }
     if (!series_finish(job->series, result->end_ps, &result->series_interval_ps, error)) {
         return FALSE;
     }
     note_interval(job->run->scenario, result);
-    if (!capture_finish(job->capture, result->notes, error)) {
-        return FALSE;
-    }
     return outdir_write(job->dir, "config.json", config, error) &&
            write_csv(job, "flows.csv", csv_flows, result, error) &&
            write_csv(job, "collectives.csv", csv_collectives, result, error) &&
