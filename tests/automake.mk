@@ -147,6 +147,7 @@ fuzz_targets = \
 	$(NULL)
 
 validate_scripts = \
+	tests/validate/experiments \
 	$(NULL)
 
 # Each makes the test named in it fail; tests/mutants/run sees to that.
