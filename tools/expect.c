@@ -199,10 +199,13 @@ expect_check_paths(const struct scenario *scenario, GError **error)
     struct run_result *blank = run_result_new(scenario);
     struct result_call call = {.call = {.op = "", .algorithm = "", .protocol = ""}};
     struct result_work work = {.type = ""};
+    struct result_root cause = {.node = "", .to = ""};
     gboolean ok = TRUE;
 
     g_array_append_val(blank->calls, call);
     g_array_append_val(blank->works, work);
+    blank->pauses.roots = g_array_new(FALSE, TRUE, sizeof(struct result_root));
+    g_array_append_val(blank->pauses.roots, cause);
     g_autofree char *text = summary_to_json(blank);
     json_t *shape = json_loads(text, 0, NULL);
 

@@ -32,6 +32,8 @@ static const struct {
     {"fabric.link_utilisation_max", "utilisation, busiest link", 4},
     {"targets.packet_latency_p99_us.value", "packet latency p99, us", 2},
     {"fabric.max_queue_bytes", "largest queue, bytes", 0},
+    {"bottleneck.mean_queue_bytes", "queue of the bottleneck, bytes", 0},
+    {"bottleneck.marked_share", "marked at the bottleneck", 4},
     {"fabric.max_buffer_bytes", "largest shared buffer, bytes", 0},
     {"fabric.ecn_marked", "packets marked", 0},
     {"fabric.cnp_sent", "CNPs", 0},

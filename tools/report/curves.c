@@ -79,6 +79,7 @@ take_line(struct curves *curves, GHashTable *by_name, const struct csv *csv,
 
     g_array_append_val(curve->samples, sample);
     curve->most_bytes = MAX(curve->most_bytes, sample.queue_bytes);
+    curve->sum_bytes += sample.queue_bytes;
     curve->sum_gbps += curve->qp ? sample.sent_gbps : sample.rate_gbps;
     curves->last_us = MAX(curves->last_us, sample.time_us);
 }

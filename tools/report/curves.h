@@ -23,6 +23,7 @@ struct curve {
     unsigned cls;
     char *qp;          /* owned: its number; NULL: of a port */
     double most_bytes; /* largest queue */
+    double sum_bytes;  /* queues of all its samples: the mean's numerator */
     double sum_gbps;   /* of all its samples: rate_gbps, of queue pairs sent_gbps */
     GArray *samples; /* owned: struct curve_sample, by time; at rest they are left out */
 };

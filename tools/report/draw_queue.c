@@ -31,13 +31,14 @@ compare_longest(gconstpointer pa, gconstpointer pb)
     const struct curve *a = *(const struct curve *const *)pa;
     const struct curve *b = *(const struct curve *const *)pb;
 
-    if (a->most_bytes != b->most_bytes) {
-        return a->most_bytes > b->most_bytes ? -1 : 1;
+    if (a->sum_bytes != b->sum_bytes) {
+        return a->sum_bytes > b->sum_bytes ? -1 : 1;
     }
     return strcmp(a->port, b->port);
 }
 
-/* The longest queues, longest first: those of at least a quarter of the first. */
+/* The longest queues by their mean, longest first: those of at least a quarter of the first.
+ * That one is the `bottleneck' of summary.json, as far as samples tell. */
 static GPtrArray *
 longest_queues(const struct curves *curves)
 {
@@ -50,7 +51,7 @@ longest_queues(const struct curves *curves)
         const struct curve *curve = g_ptr_array_index(longest, n);
         const struct curve *first = g_ptr_array_index(longest, 0);
 
-        if (curve->most_bytes == 0 || curve->most_bytes < first->most_bytes / 4) {
+        if (curve->sum_bytes == 0 || curve->sum_bytes < first->sum_bytes / 4) {
             break;
         }
         n++;
@@ -142,14 +143,20 @@ find_levels(const struct draw *draw, const struct curve *curve,
 
 /* Top of the axis: a level far above the queue would leave nothing of it to see. */
 static double
-axis_top(const struct curve *longest, const GArray *levels)
+axis_top(const GPtrArray *longest, const GArray *levels)
 {
-    double top = longest->most_bytes;
+    double most_bytes = 0, top;
 
+    for (guint i = 0; i < longest->len; i++) {
+        const struct curve *curve = g_ptr_array_index(longest, i);
+
+        most_bytes = MAX(most_bytes, curve->most_bytes);
+    }
+    top = most_bytes;
     for (guint i = 0; i < levels->len; i++) {
         double bytes = g_array_index(levels, struct level, i).bytes;
 
-        if (bytes < 4 * longest->most_bytes) {
+        if (bytes < 4 * most_bytes) {
             top = MAX(top, bytes);
         }
     }
@@ -248,12 +255,11 @@ static gboolean
 draw_longest(const struct draw *draw, const GPtrArray *longest, const GArray *levels,
              struct caused *caused, GError **error)
 {
-    const struct curve *first = g_ptr_array_index(longest, 0);
     guint each;
 
     curves_parts(draw->curves, CURVE_POINTS, &each);
 
-    double top_bytes = axis_top(first, levels);
+    double top_bytes = axis_top(longest, levels);
     struct draw_scale time = draw_time_scale(draw->curves->last_us);
     struct draw_scale size = draw_size_scale(top_bytes);
     double part = each * draw->curves->interval_us / time.per;
