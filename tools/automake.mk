@@ -50,6 +50,7 @@ libtools_a_SOURCES = \
 	tools/run.h \
 	tools/run_read.c \
 	tools/scenario/bind.c \
+	tools/scenario/bind_faults.c \
 	tools/scenario/bind_work.c \
 	tools/scenario/doc.c \
 	tools/scenario/doc.h \
@@ -58,6 +59,7 @@ libtools_a_SOURCES = \
 	tools/scenario/flows_csv.h \
 	tools/scenario/part_devices.c \
 	tools/scenario/part_ecn.c \
+	tools/scenario/part_faults.c \
 	tools/scenario/part_nccl.c \
 	tools/scenario/part_run.c \
 	tools/scenario/part_topology.c \
@@ -72,6 +74,8 @@ libtools_a_SOURCES = \
 	tools/scenario/units.h \
 	tools/signals.c \
 	tools/signals.h \
+	tools/stuck.c \
+	tools/stuck.h \
 	tools/utilisation.c \
 	tools/utilisation.h \
 	$(NULL)

@@ -28,6 +28,8 @@ run_result_new(const struct scenario *scenario)
     result->why = g_ptr_array_new_with_free_func(clear_string);
     result->unfinished = g_ptr_array_new_with_free_func(clear_string);
     result->notes = g_ptr_array_new_with_free_func(clear_string);
+    result->deadlock = g_ptr_array_new_with_free_func(clear_string);
+    result->deadlock_since_ps = TIME_NEVER_PS;
     result->paths = g_ptr_array_new_with_free_func(clear_string);
     result->flows = g_array_new(FALSE, TRUE, sizeof(struct result_flow));
     result->streams = g_array_new(FALSE, TRUE, sizeof(struct result_stream));
@@ -45,6 +47,7 @@ run_result_free(struct run_result *result)
     g_ptr_array_unref(result->why);
     g_ptr_array_unref(result->unfinished);
     g_ptr_array_unref(result->notes);
+    g_ptr_array_unref(result->deadlock);
     g_ptr_array_unref(result->paths);
     g_array_unref(result->flows);
     g_array_unref(result->streams);
