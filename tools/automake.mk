@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/advice.c \
+	tools/advice.h \
 	tools/cmd_check.c \
 	tools/cmd_list.c \
 	tools/cmd_new.c \

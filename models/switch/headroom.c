@@ -68,21 +68,18 @@ headroom_sonic_bytes(const struct headroom_sonic *in)
 }
 
 int64_t
-headroom_static_threshold_bytes(int64_t buffer_bytes, int64_t headroom_bytes,
-                                uint32_t n_ports, uint32_t n_classes)
+headroom_static_threshold_bytes(int64_t shared_bytes, uint32_t n_ports,
+                                uint32_t n_classes)
 {
-    int64_t n = (int64_t)n_ports * n_classes;
-
-    return (buffer_bytes - n * headroom_bytes) / n;
+    return shared_bytes / ((int64_t)n_ports * n_classes);
 }
 
 int64_t
-headroom_kmin_limit_bytes(int64_t buffer_bytes, int64_t headroom_bytes, uint32_t n_ports,
-                          uint32_t n_classes, int64_t alpha_q16)
+headroom_kmin_limit_bytes(int64_t shared_bytes, uint32_t n_ports, uint32_t n_classes,
+                          int64_t alpha_q16)
 {
-    int64_t shared = buffer_bytes - (int64_t)n_ports * n_classes * headroom_bytes;
     /* n t < alpha (shared - n c t), solved for t. */
     __int128 den = (__int128)n_ports * (65536 + (__int128)alpha_q16 * n_classes);
 
-    return shared > 0 ? (int64_t)((__int128)alpha_q16 * shared / den) : 0;
+    return (int64_t)((__int128)alpha_q16 * shared_bytes / den);
 }

@@ -37,18 +37,18 @@ struct headroom_sonic {
 int64_t headroom_sonic_bytes(const struct headroom_sonic *in);
 
 /* Most that one account may hold before its peer is stopped when all 'n_ports' x
- * 'n_classes' of them may do so at once in what 'buffer_bytes' leave besides headroom.
+ * 'n_classes' (> 0) of them may do so at once: 'shared_bytes' is what headroom leaves of
+ * the buffer.
  *
  * Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM '15,
  * section 4, "PFC threshold". */
-int64_t headroom_static_threshold_bytes(int64_t buffer_bytes, int64_t headroom_bytes,
-                                        uint32_t n_ports, uint32_t n_classes);
+int64_t headroom_static_threshold_bytes(int64_t shared_bytes, uint32_t n_ports,
+                                        uint32_t n_classes);
 
 /* Marking must begin below this for ECN to act before PFC, whoever sends: all egress
  * queues together may come from one ingress, whose account is stopped at 'alpha_q16' /
  * 2^16 of what is free.  ibid., "ECN threshold", where beta = 8 alpha. */
-int64_t headroom_kmin_limit_bytes(int64_t buffer_bytes, int64_t headroom_bytes,
-                                  uint32_t n_ports, uint32_t n_classes,
-                                  int64_t alpha_q16);
+int64_t headroom_kmin_limit_bytes(int64_t shared_bytes, uint32_t n_ports,
+                                  uint32_t n_classes, int64_t alpha_q16);
 
 #endif
