@@ -69,6 +69,7 @@ theory_tests = \
 	tests/theory/test_known_buffer \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
+	tests/theory/test_known_fabric \
 	tests/theory/test_known_incast \
 	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
