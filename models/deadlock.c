@@ -21,7 +21,7 @@ struct look {
     const struct net *net;
     unsigned cls;
     int64_t now_ps, standing_ps;
-    uint8_t *member;    /* owned: by port, 1: still taken for deadlocked */
+    uint8_t *member; /* owned: by port, 1: still taken for deadlocked */
     uint32_t n_members;
     int64_t *stuck; /* owned: by ingress port, bytes of it queued at members */
 };

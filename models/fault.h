@@ -23,7 +23,7 @@ enum fault_kind {
     FAULT_ROUTES,     /* a switch forwards by 'table' from here on */
     FAULT_STORM,      /* a NIC stops its switch in 'classes', repeated until the end */
     FAULT_STORM_END,
-    FAULT_SLOW,       /* a host takes 'rate_bps' from its NIC; 0: everything again */
+    FAULT_SLOW, /* a host takes 'rate_bps' from its NIC; 0: everything again */
 };
 
 /* One end of a fault, or all of it where it is of one port; source of its event is 'id'. */

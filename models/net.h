@@ -216,7 +216,7 @@ struct net {
     struct deadlock deadlock; /* owned: the last one found; it may have been broken */
     bool is_deadlocked;       /* it holds at the end */
     int64_t next_look_ps;     /* for deadlocks; private */
-    int64_t end_ps; /* the epoch it ended at */
+    int64_t end_ps;           /* the epoch it ended at */
     int64_t stop_ps;
     int64_t grace_ps;    /* how long a standstill may last before it is one; private */
     int64_t progress_ps; /* last epoch that saw foreground events; private */

@@ -272,13 +272,13 @@ static int64_t
 headroom_of(const struct net *net, const struct switch_params *params,
             const struct port *port, int64_t needed, int64_t frame)
 {
-    const struct headroom_sonic in = {
-        .rate_bps = port->rate_bps,
-        .delay_ps = net->links[port->link].params.delay_ps,
-        .reaction_ps = ieee_reaction_ps(port->rate_bps),
-        .cell_bytes = params->cell_bytes,
-        .small_q32 = params->headroom_small_q32,
-        .is_static = params->headroom_rule == HEADROOM_SONIC_STATIC};
+    const struct headroom_sonic in = {.rate_bps = port->rate_bps,
+                                      .delay_ps = net->links[port->link].params.delay_ps,
+                                      .reaction_ps = ieee_reaction_ps(port->rate_bps),
+                                      .cell_bytes = params->cell_bytes,
+                                      .small_q32 = params->headroom_small_q32,
+                                      .is_static =
+                                          params->headroom_rule == HEADROOM_SONIC_STATIC};
 
     if (params->headroom_bytes != HEADROOM_COMPUTED) {
         return params->headroom_bytes;

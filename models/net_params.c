@@ -178,8 +178,9 @@ const struct param nic_param_table[] = {
      .min = 1,
      .max = 255,
      .source = "64: what Linux and mlx5 send RoCEv2 with",
-     .doc = "IP TTL or hop limit of all packets: the switch that brings it to 0 loses the "
-            "packet"},
+     .doc =
+         "IP TTL or hop limit of all packets: the switch that brings it to 0 loses the "
+         "packet"},
     {.name = "vlan",
      .kind = PARAM_BOOL,
      NIC(vlan),
@@ -326,8 +327,9 @@ const struct param switch_param_table[] = {
      .def = 256 * PS_PER_US,
      .min = 0,
      .max = PS_PER_S,
-     .source = "Junos OS, dynamic load balancing: inactivity interval of 256 us in Apstra's "
-               "default",
+     .source =
+         "Junos OS, dynamic load balancing: inactivity interval of 256 us in Apstra's "
+         "default",
      .doc = "flowlet: a flow that has paused so long may take another port"},
     {.name = "flowlet_entries",
      .kind = PARAM_INTEGER,
@@ -336,8 +338,9 @@ const struct param switch_param_table[] = {
      .def = 256,
      .min = 1,
      .max = 32768,
-     .source = "Junos OS, dynamic load balancing: flowset table of 256 entries a group by "
-               "default, 32768 at most",
+     .source =
+         "Junos OS, dynamic load balancing: flowset table of 256 entries a group by "
+         "default, 32768 at most",
      .doc = "flowlet: entries of the table of each set of ports; flows in one entry move "
             "together"},
     {.name = "flowlet_path",
@@ -370,10 +373,12 @@ const struct param switch_param_table[] = {
      .min = 1,
      .max = BUFFER_MAX_BYTES,
      .guess = true,
-     .source = "guess: two full frames; chips grade ports in a few steps whose bounds are "
-               "not published",
-     .doc = "adaptive and flowlet_path least-loaded: queues are compared in units of this; "
-            "among equals the hash decides"},
+     .source =
+         "guess: two full frames; chips grade ports in a few steps whose bounds are "
+         "not published",
+     .doc =
+         "adaptive and flowlet_path least-loaded: queues are compared in units of this; "
+         "among equals the hash decides"},
     {.name = "headroom_rule",
      .kind = PARAM_ENUM,
      SWITCH(headroom_rule),

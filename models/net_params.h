@@ -16,7 +16,7 @@
 extern const struct param nic_param_table[];
 extern const struct param switch_param_table[];
 extern const struct param watchdog_param_table[]; /* over switch_params.watchdog */
-extern const struct param ecn_param_table[]; /* over ecn_params: kmin, kmax, pmax */
+extern const struct param ecn_param_table[];      /* over ecn_params: kmin, kmax, pmax */
 
 /* Thresholds for a port of 'rate_bps' (> 0): from the last entry of 'set' and those
  * chained to it whose from_rate_bps is not above it, else from 'set' itself; scaled when

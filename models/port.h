@@ -87,15 +87,15 @@ struct port_stats {
     /* Owned: bytes queued at each sample that found some; NULL: none. */
     struct hist *queue_hist;
     int64_t drops, drop_bytes; /* for lack of buffer, charged to the ingress */
-    int64_t lost_error;   /* at the receiving end: damaged, or lost by a fault's list */
-    int64_t lost_on_link; /* at the receiving end: under way when the link went down */
-    int64_t lost_down;    /* at the sending end: meant for a link that is down */
+    int64_t lost_error;    /* at the receiving end: damaged, or lost by a fault's list */
+    int64_t lost_on_link;  /* at the receiving end: under way when the link went down */
+    int64_t lost_down;     /* at the sending end: meant for a link that is down */
     int64_t lost_watchdog; /* at the guarded port: queued, meant for it or come by it */
     int64_t marked;
     int64_t pfc_xoff_tx, pfc_xon_tx, pfc_xoff_rx, pfc_xon_rx;
     int64_t pfc_lost;    /* at the receiving end; part of no other count of losses */
     int64_t pfc_ignored; /* stops heard and not obeyed */
-    int64_t paused_ps; /* of pauses that are over */
+    int64_t paused_ps;   /* of pauses that are over */
 };
 
 /* How the classes of an egress share it; shared by the ports of a device. */

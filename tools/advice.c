@@ -27,8 +27,8 @@ advice_of(const struct fabric_switch *sw)
     advice.name = sw->name;
     advice.limit_bytes = headroom_kmin_limit_bytes(sw->buffer.shared_bytes, sw->n_ports,
                                                    n_classes, sw->buffer.alpha_q16);
-    advice.pfc_bytes = headroom_static_threshold_bytes(sw->buffer.shared_bytes,
-                                                       sw->n_ports, n_classes);
+    advice.pfc_bytes =
+        headroom_static_threshold_bytes(sw->buffer.shared_bytes, sw->n_ports, n_classes);
     return advice;
 }
 
@@ -41,8 +41,9 @@ advice_ecn(const struct net *net)
         struct advice_ecn one = advice_of(&net->switches[s]);
 
         /* By kmin / limit; both below 2^40. */
-        if (one.name && (!worst.name || (__int128)one.kmin_bytes * worst.limit_bytes >
-                                            (__int128)worst.kmin_bytes * one.limit_bytes)) {
+        if (one.name &&
+            (!worst.name || (__int128)one.kmin_bytes * worst.limit_bytes >
+                                (__int128)worst.kmin_bytes * one.limit_bytes)) {
             worst = one;
         }
     }
@@ -65,8 +66,7 @@ has_choice(const struct net *net, const struct fabric_switch *sw)
 void
 advice_warn(const struct net *net, GPtrArray *warnings)
 {
-    static const char *const names[] = {
-        [LB_SPRAY] = "spray", [LB_ADAPTIVE] = "adaptive"};
+    static const char *const names[] = {[LB_SPRAY] = "spray", [LB_ADAPTIVE] = "adaptive"};
 
     for (uint32_t s = 0; s < net->n_switches; s++) {
         const struct fabric_switch *sw = &net->switches[s];

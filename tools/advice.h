@@ -12,7 +12,7 @@
 /* May PFC stop a sender before ECN has marked anything?  Of the switch where it is
  * nearest to that; by the rules of headroom.h for its ports and lossless classes. */
 struct advice_ecn {
-    const char *name; /* borrowed: of the switch; NULL: none both marks and pauses */
+    const char *name;    /* borrowed: of the switch; NULL: none both marks and pauses */
     int64_t kmin_bytes;  /* largest of its ports */
     int64_t limit_bytes; /* below this ECN acts first, whoever sends */
     int64_t pfc_bytes;   /* a threshold this low could never overflow the buffer */

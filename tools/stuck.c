@@ -101,9 +101,8 @@ say_remedy(const struct net *net, const struct deadlock *deadlock, GPtrArray *li
     g_autofree char *ring = ring_text(net, deadlock);
 
     if (nic != UINT32_MAX) {
-        g_ptr_array_add(lines,
-                        g_strdup_printf("packets for %s go round and round: %s",
-                                        host_of_nic(net, nic), ring));
+        g_ptr_array_add(lines, g_strdup_printf("packets for %s go round and round: %s",
+                                               host_of_nic(net, nic), ring));
         g_ptr_array_add(
             lines, g_strdup("what helps: routes without that loop (topology.routes, "
                             "faults that move routes); a smaller nic.ttl; or "
@@ -132,9 +131,10 @@ say_hop(const struct net *net, const struct deadlock *deadlock, uint32_t h,
 
     text_size(held, hop->waiting_bytes);
     text_size(queued, hop->queue_bytes);
-    g_ptr_array_add(result->why,
-                    g_strdup_printf("%s (%s queued) is paused by %s, whose %s wait for %s",
-                                    here, queued->str, peer, held->str, on));
+    g_ptr_array_add(
+        result->why,
+        g_strdup_printf("%s (%s queued) is paused by %s, whose %s wait for %s", here,
+                        queued->str, peer, held->str, on));
 }
 
 void
@@ -222,10 +222,11 @@ stuck_note(const struct net *net, struct run_result *result)
         g_autofree char *since = time_text(deadlock->since_ps);
         g_autofree char *ring = ring_text(net, deadlock);
 
-        g_ptr_array_add(result->notes,
-                        g_strdup_printf("class %u was deadlocked from %s on, and was freed "
-                                        "again: %s",
-                                        deadlock->cls, since, ring));
+        g_ptr_array_add(
+            result->notes,
+            g_strdup_printf("class %u was deadlocked from %s on, and was freed "
+                            "again: %s",
+                            deadlock->cls, since, ring));
     }
     note_watchdogs(net, result);
 }

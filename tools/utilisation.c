@@ -214,8 +214,7 @@ add_spans(const struct net *net, const GArray *items, struct link_use uses[])
 
         find_ways(net, item->connection, item->side, 0, ways);
         for (guint h = 0; h < ways->len; h++) {
-            struct link_use *use =
-                &uses[g_array_index(ways, struct net_way, h).port];
+            struct link_use *use = &uses[g_array_index(ways, struct net_way, h).port];
             int64_t from_ps = MAX(item->start_ps, use->until_ps);
 
             if (item->end_ps > from_ps) {

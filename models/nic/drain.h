@@ -17,13 +17,13 @@
 
 /* Receive buffer of a NIC that a fault makes slow. */
 struct drain {
-    int64_t rate_bps; /* of the host; 0: it takes everything at once */
-    int64_t xoff_bytes, xon_bytes; /* stop above, go on at or below */
-    int64_t limit_bytes;           /* with headroom */
+    int64_t rate_bps;                    /* of the host; 0: it takes everything at once */
+    int64_t xoff_bytes, xon_bytes;       /* stop above, go on at or below */
+    int64_t limit_bytes;                 /* with headroom */
     int64_t headroom_bytes, frame_bytes; /* of the link; the largest frame */
-    struct queue queue;            /* owned packets: what the host has not taken */
-    int64_t due_ps;                /* the first one will be taken */
-    bool timer;                    /* KIND_DRAIN is queued */
+    struct queue queue;                  /* owned packets: what the host has not taken */
+    int64_t due_ps;                      /* the first one will be taken */
+    bool timer;                          /* KIND_DRAIN is queued */
 };
 
 /* The host of 'nic', which has a drain, takes 'rate_bps' from now on; 0: everything.  The

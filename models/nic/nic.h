@@ -28,7 +28,7 @@ struct nic_config {
     int64_t latency_ps;     /* each way between memory and wire */
     int64_t ack_latency_ps; /* from a packet's last bit to its ACK being ready */
     uint8_t cnp_tos, cnp_cls;
-    uint8_t ttl; /* of all packets; >= 1 */
+    uint8_t ttl;             /* of all packets; >= 1 */
     bool ecn;                /* data leaves as ECT(0) */
     const struct cc_ops *cc; /* borrowed */
     const void *cc_params;   /* borrowed: cc->params_bytes */

@@ -11,7 +11,7 @@
 #define PORT_MTU 9100
 #define LOSSLESS_MTU 1024
 #define SMALL_BYTES 64
-#define MAC_PHY_BYTES 819 /* 0.8 KiB */
+#define MAC_PHY_BYTES 819      /* 0.8 KiB */
 #define STATIC_PEER_BYTES 3891 /* 3.8 KiB */
 #define TILE_CELL_BYTES 192
 #define ONE_Q32 (INT64_C(1) << 32)
@@ -54,13 +54,13 @@ bytes_in(int64_t rate_bps, int64_t time_ps)
 int64_t
 headroom_sonic_bytes(const struct headroom_sonic *in)
 {
-    int64_t peer = in->is_static ? STATIC_PEER_BYTES
-                                 : bytes_in(in->rate_bps, in->reaction_ps);
+    int64_t peer =
+        in->is_static ? STATIC_PEER_BYTES : bytes_in(in->rate_bps, in->reaction_ps);
     int64_t tile = in->cell_bytes == TILE_CELL_BYTES && !in->is_static
                        ? 15 * (in->rate_bps / INT64_C(1000000000))
                        : 0;
-    int64_t propagation = PORT_MTU + bytes_in(in->rate_bps, 2 * in->delay_ps) +
-                          MAC_PHY_BYTES + peer + tile;
+    int64_t propagation =
+        PORT_MTU + bytes_in(in->rate_bps, 2 * in->delay_ps) + MAC_PHY_BYTES + peer + tile;
     int64_t bytes =
         LOSSLESS_MTU + (int64_t)((__int128)propagation * occupancy_q32(in) >> 32);
 

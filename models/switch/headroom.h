@@ -12,18 +12,18 @@
 
 /* Where a port's headroom comes from when no size is given. */
 enum headroom_rule {
-    HEADROOM_EXACT, /* buffer_headroom_bytes() and the frame that stops the peer */
-    HEADROOM_SONIC, /* headroom_sonic_bytes() as of today */
+    HEADROOM_EXACT,        /* buffer_headroom_bytes() and the frame that stops the peer */
+    HEADROOM_SONIC,        /* headroom_sonic_bytes() as of today */
     HEADROOM_SONIC_STATIC, /* with the inputs behind the static tables of Spectrum-1 to 3 */
 };
 
 /* What SONiC's calculation looks at. */
 struct headroom_sonic {
     int64_t rate_bps, delay_ps; /* of the cable, one way */
-    int64_t reaction_ps; /* of the peer: the limit of IEEE 802.3 at the rate */
-    int64_t cell_bytes;  /* of the buffer: 96 Spectrum-1, 144 -2 and -3, 192 -4 and -5 */
-    int64_t small_q32;   /* share of packets of 64 bytes, which waste their cells */
-    bool is_static;      /* HEADROOM_SONIC_STATIC: the peer answers in 3.8 KiB, cells
+    int64_t reaction_ps;        /* of the peer: the limit of IEEE 802.3 at the rate */
+    int64_t cell_bytes; /* of the buffer: 96 Spectrum-1, 144 -2 and -3, 192 -4 and -5 */
+    int64_t small_q32;  /* share of packets of 64 bytes, which waste their cells */
+    bool is_static;     /* HEADROOM_SONIC_STATIC: the peer answers in 3.8 KiB, cells
                             are not rounded up, all packets are small */
 };
 

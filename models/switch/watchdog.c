@@ -179,11 +179,10 @@ watchdog_poll(struct lp *lp, struct fabric_switch *sw)
 bool
 watchdog_takes(struct fabric_switch *sw, struct port *in, struct port *out, unsigned cls)
 {
-    struct port *guarded = in->special & PORT_GUARDED && queue_of(sw, in, cls)->struck
-                               ? in
-                           : out->special & PORT_GUARDED && queue_of(sw, out, cls)->struck
-                               ? out
-                               : NULL;
+    struct port *guarded =
+        in->special & PORT_GUARDED && queue_of(sw, in, cls)->struck     ? in
+        : out->special & PORT_GUARDED && queue_of(sw, out, cls)->struck ? out
+                                                                        : NULL;
 
     if (!guarded) {
         return false;

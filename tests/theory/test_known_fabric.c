@@ -57,8 +57,8 @@ static void
 play(struct rig *rig, struct snapshot *s, int64_t stop_ps)
 {
     s->rig = rig;
-    s->timer = (struct work_timer){
-        .source = net_new_timer(rig->net), .fire = take, .ctx = s};
+    s->timer =
+        (struct work_timer){.source = net_new_timer(rig->net), .fire = take, .ctx = s};
     rig_start(rig, PARTITION_ONE, 1);
     work_timer_set(net_lp_of_host(rig->net, 0), &s->timer, stop_ps / 2);
     rig_run(rig, stop_ps);
@@ -104,7 +104,8 @@ built_headroom(enum headroom_rule rule, int64_t cell_bytes, int64_t gbps, int64_
     rig_star(&rig, 2, gbps * GBPS, cable_ps(metres));
     rig_build(&rig);
     bytes = rig_port(&rig, "leaf0", "host0")->in[ROCE].headroom_limit_bytes;
-    assert_int_equal(bytes, rig_port(&rig, "leaf0", "host1")->in[ROCE].headroom_limit_bytes);
+    assert_int_equal(bytes,
+                     rig_port(&rig, "leaf0", "host1")->in[ROCE].headroom_limit_bytes);
     rig_clear(&rig);
     return bytes;
 }

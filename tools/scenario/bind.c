@@ -383,8 +383,9 @@ bind_all(const struct scenario *s, struct net *net, GError **error)
     net_set_cc(net, s->cc, s->cc_params);
     net_set_params(net, &s->nic.params, &s->sw.params, &s->sw.ecn.entry[0]);
     net->sample_ps = s->output.sample_ps == PARAM_SPECIAL ? 0 : s->output.sample_ps;
-    return bind_links(s, net, error) && bind_routes(s, net, error) && bind_nics(s, net, error) &&
-           bind_switches(s, net, error) && check_switches(s, net, error);
+    return bind_links(s, net, error) && bind_routes(s, net, error) &&
+           bind_nics(s, net, error) && bind_switches(s, net, error) &&
+           check_switches(s, net, error);
 }
 
 struct net *

@@ -86,8 +86,8 @@ static void
 look_at_link(struct state *state, uint32_t link, guint index, int64_t at_ps, bool always)
 {
     const uint32_t *node = state->net->links[link].node;
-    bool down = state->link_down[link] || state->node_down[node[0]] ||
-                state->node_down[node[1]];
+    bool down =
+        state->link_down[link] || state->node_down[node[0]] || state->node_down[node[1]];
     const struct scenario_link_change change = {
         .at_ps = at_ps, .index = index, .link = link, .down = down};
 
@@ -146,12 +146,12 @@ find_changes(const struct scenario *s, const struct net *net)
     g_autofree bool *link_down = g_new0(bool, net->n_links + 1);
     g_autofree bool *node_down = g_new0(bool, net->n_nodes + 1);
     g_autofree bool *is_down = g_new0(bool, net->n_links + 1);
-    struct state state = {.net = net,
-                          .link_down = link_down,
-                          .node_down = node_down,
-                          .is_down = is_down,
-                          .changes = g_array_new(FALSE, FALSE,
-                                                 sizeof(struct scenario_link_change))};
+    struct state state = {
+        .net = net,
+        .link_down = link_down,
+        .node_down = node_down,
+        .is_down = is_down,
+        .changes = g_array_new(FALSE, FALSE, sizeof(struct scenario_link_change))};
     guint n = 0;
 
     for (guint i = 0; i < s->faults->len; i++) {

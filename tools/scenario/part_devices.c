@@ -22,9 +22,9 @@ enum { NCCL_ACK_TIMEOUT = 20 };
 static const struct doc_key nic_keys[] = {{"profile", false},    {"pfc", false},
                                           {"retransmit", false}, {"msg_rate", true},
                                           {"pcie", true},        {NULL, false}};
-static const struct doc_key switch_keys[] = {
-    {"profile", false},  {"pfc", false},      {"ecn", false},
-    {"watchdog", false}, {"scheduler", true}, {NULL, false}};
+static const struct doc_key switch_keys[] = {{"profile", false},  {"pfc", false},
+                                             {"ecn", false},      {"watchdog", false},
+                                             {"scheduler", true}, {NULL, false}};
 
 /* `pfc`: a list of classes, as a mask. */
 static gboolean

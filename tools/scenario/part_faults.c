@@ -49,17 +49,16 @@ const struct param scenario_fault_table[] = {
     {.name = NULL},
 };
 
-static const char *const fault_words[] = {
-    [SCENARIO_DOWN] = "down",
-    [SCENARIO_UP] = "up",
-    [SCENARIO_RATE] = "rate",
-    [SCENARIO_ERROR_RATE] = "error_rate",
-    [SCENARIO_DROP] = "drop",
-    [SCENARIO_PAUSE_STORM] = "pause-storm",
-    [SCENARIO_SLOW_RECEIVER] = "slow-receiver",
-    [SCENARIO_SWITCH_DOWN] = "switch-down",
-    [SCENARIO_SWITCH_UP] = "switch-up",
-    NULL};
+static const char *const fault_words[] = {[SCENARIO_DOWN] = "down",
+                                          [SCENARIO_UP] = "up",
+                                          [SCENARIO_RATE] = "rate",
+                                          [SCENARIO_ERROR_RATE] = "error_rate",
+                                          [SCENARIO_DROP] = "drop",
+                                          [SCENARIO_PAUSE_STORM] = "pause-storm",
+                                          [SCENARIO_SLOW_RECEIVER] = "slow-receiver",
+                                          [SCENARIO_SWITCH_DOWN] = "switch-down",
+                                          [SCENARIO_SWITCH_UP] = "switch-up",
+                                          NULL};
 static const char *const later_faults[] = {"bit_error_rate", NULL};
 
 /* What a kind of fault is about: the key that names it, and the keys it has besides. */
@@ -284,9 +283,9 @@ static json_t *
 fault_json(const struct scenario_fault *fault)
 {
     const struct param *start = param_find(work_common_params, "start");
-    json_t *object = json_pack(
-        "{s:o, s:s, s:s}", "at", doc_param_json(start, fault->at_ps),
-        name_key(fault->kind), fault->name, "do", fault_words[fault->kind]);
+    json_t *object =
+        json_pack("{s:o, s:s, s:s}", "at", doc_param_json(start, fault->at_ps),
+                  name_key(fault->kind), fault->name, "do", fault_words[fault->kind]);
 
     if (has_key(fault->kind, "rate")) {
         json_object_set_new(

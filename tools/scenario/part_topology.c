@@ -267,9 +267,8 @@ read_via(const struct doc_at *at, GPtrArray *via, GError **error)
         }
         g_ptr_array_add(via, g_strdup(text));
     }
-    return via->len > 0 ||
-           doc_fail(at, SCENARIO_ERROR_VALUE, error,
-                    "is empty; allowed is at least one neighbour");
+    return via->len > 0 || doc_fail(at, SCENARIO_ERROR_VALUE, error,
+                                    "is empty; allowed is at least one neighbour");
 }
 
 static gboolean
@@ -479,12 +478,9 @@ read_node(struct scenario *s, const struct doc_at *root, GError **error)
 static gboolean
 check_keys(const struct scenario *s, const struct doc_at *at, GError **error)
 {
-    static const struct doc_key plain[] = {{"type", false},
-                                           {"host_link", false},
-                                           {"fabric_link", false},
-                                           {"overrides", false},
-                                           {"routes", false},
-                                           {NULL, false}};
+    static const struct doc_key plain[] = {{"type", false},        {"host_link", false},
+                                           {"fabric_link", false}, {"overrides", false},
+                                           {"routes", false},      {NULL, false}};
     static const struct doc_key graph[] = {{"type", false},        {"host_link", false},
                                            {"fabric_link", false}, {"overrides", false},
                                            {"nodes", false},       {"links", false},

@@ -79,8 +79,8 @@ struct scenario_nic {
 };
 
 struct scenario_switch {
-    char *pattern; /* owned; NULL: all */
-    char *profile; /* owned; NULL: none named */
+    char *pattern;              /* owned; NULL: all */
+    char *profile;              /* owned; NULL: none named */
     uint64_t set, watchdog_set; /* of watchdog_param_table, over the same 'params' */
     struct switch_params params;
     struct scenario_ecn ecn;
@@ -116,11 +116,11 @@ enum scenario_fault_kind {
 struct scenario_fault {
     int64_t at_ps;
     enum scenario_fault_kind kind;
-    char *name;           /* owned: of a link; of a port or host; of a switch */
-    int64_t rate_bps;     /* SCENARIO_RATE, SCENARIO_SLOW_RECEIVER */
-    int64_t error_e18;    /* SCENARIO_ERROR_RATE */
-    int64_t until_ps;     /* SCENARIO_PAUSE_STORM, _SLOW_RECEIVER; PARAM_SPECIAL: for ever */
-    int64_t cls;          /* SCENARIO_PAUSE_STORM; PARAM_SPECIAL: all lossless ones */
+    char *name;        /* owned: of a link; of a port or host; of a switch */
+    int64_t rate_bps;  /* SCENARIO_RATE, SCENARIO_SLOW_RECEIVER */
+    int64_t error_e18; /* SCENARIO_ERROR_RATE */
+    int64_t until_ps;  /* SCENARIO_PAUSE_STORM, _SLOW_RECEIVER; PARAM_SPECIAL: for ever */
+    int64_t cls;       /* SCENARIO_PAUSE_STORM; PARAM_SPECIAL: all lossless ones */
     int64_t buffer_bytes; /* SCENARIO_SLOW_RECEIVER */
     GArray *packets;      /* owned: uint64_t, ascending, 1-based; SCENARIO_DROP */
 };
