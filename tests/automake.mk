@@ -26,8 +26,10 @@ unit_tests = \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
+	tests/unit/test_drain \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
+	tests/unit/test_lb \
 	tests/unit/test_nic \
 	tests/unit/test_outdir \
 	tests/unit/test_param \
@@ -48,9 +50,11 @@ unit_tests = \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
+	tests/unit/test_watchdog \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_deadlock \
 	tests/property/prop_engine \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \

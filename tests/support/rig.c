@@ -450,11 +450,13 @@ mix_port(uint64_t *hash, const struct port *port, int64_t end_ps)
                                  stats->lost_error,
                                  stats->lost_on_link,
                                  stats->lost_down,
+                                 stats->lost_watchdog,
                                  stats->marked,
                                  stats->pfc_xoff_tx,
                                  stats->pfc_xon_tx,
                                  stats->pfc_xoff_rx,
                                  stats->pfc_xon_rx,
+                                 stats->pfc_ignored,
                                  port_paused_ps(port, c, end_ps)};
 
         for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
@@ -510,6 +512,11 @@ rig_digest(const struct rig *rig)
     }
     for (uint32_t i = 0; i < net->n_qps; i++) {
         mix_qp(&hash, &net->qps[i]);
+    }
+    for (uint32_t i = 0; i < net->deadlock.n_hops; i++) {
+        mix(&hash, net->deadlock.hops[i].port);
+        mix(&hash, net->deadlock.hops[i].queue_bytes);
+        mix(&hash, net->deadlock.found_ps);
     }
     for (guint i = 0; i < rig->records->len; i++) {
         const struct probe_record *record =
