@@ -357,7 +357,7 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
         .lossless = lossless_classes(net) & params->pfc,
         .cuts_through = params->cut_through,
         .lb = lb_new(&params->lb, net->seed, node->name),
-        .watchdog = watchdog_new(&params->watchdog, node->n_ports),
+        .watchdog = watchdog_new(&params->watchdog, node->n_ports, net->seed, node->name),
         .id = id,
         .node = net->node_of_switch[id],
         .name = node->name};

@@ -237,7 +237,7 @@ start_watchdogs(struct net *net)
         struct fabric_switch *sw = &net->switches[s];
 
         if (sw->watchdog) {
-            lp_at(&net->sim->lps[net->lp_of_node[sw->node]], sw->watchdog->params.poll_ps,
+            lp_at(&net->sim->lps[net->lp_of_node[sw->node]], sw->watchdog->first_ps,
                   event_key(PHASE_TIMER, sw->id, KIND_WATCHDOG, true), sw);
         }
     }

@@ -104,18 +104,17 @@ say_remedy(const struct net *net, const struct deadlock *deadlock, GPtrArray *li
         g_ptr_array_add(lines, g_strdup_printf("packets for %s go round and round: %s",
                                                host_of_nic(net, nic), ring));
         g_ptr_array_add(
-            lines, g_strdup("what helps: routes without that loop (topology.routes, "
-                            "faults that move routes); a smaller nic.ttl; or "
-                            "switch.watchdog {\"action\": \"drop\"}, which breaks it"));
+            lines, g_strdup("what helps: routes without that loop, a smaller nic.ttl, or "
+                            "switch.watchdog \"drop\", which breaks it; docs/stuck.md"));
         return;
     }
     g_ptr_array_add(lines, g_strdup_printf("no packet goes round, but buffers wait in a "
                                            "ring: %s",
                                            ring));
     g_ptr_array_add(
-        lines, g_strdup("what helps: routes that go up and then down only; a lossless "
-                        "class of its own for flows that close the ring (qos); or "
-                        "switch.watchdog {\"action\": \"drop\"}, which breaks it"));
+        lines, g_strdup("what helps: routes that go up and then down only, a second "
+                        "lossless class for flows that close the ring, or "
+                        "switch.watchdog \"drop\", which breaks it; docs/stuck.md"));
 }
 
 static void

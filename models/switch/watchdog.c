@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "sim/mem.h"
+#include "sim/rng.h"
 
 #define SONIC_TIMER_PS (200 * PS_PER_MS)
 #define SONIC_POLL_MAX_PS (1000 * PS_PER_MS)
@@ -47,7 +48,8 @@ watchdog_resolve(const struct watchdog_params *params, uint32_t n_ports)
 }
 
 struct watchdog *
-watchdog_new(const struct watchdog_params *params, uint32_t n_ports)
+watchdog_new(const struct watchdog_params *params, uint32_t n_ports, uint64_t seed,
+             const char *path)
 {
     struct watchdog *dog;
 
@@ -56,6 +58,8 @@ watchdog_new(const struct watchdog_params *params, uint32_t n_ports)
     }
     dog = mem_zero(1, sizeof *dog);
     dog->params = watchdog_resolve(params, n_ports);
+    dog->first_ps = 1 + (int64_t)rng_below(rng_key(seed, path, "watchdog"), 0,
+                                           (uint64_t)dog->params.poll_ps);
     dog->queues = mem_zero((size_t)n_ports * N_CLASSES, sizeof *dog->queues);
     return dog;
 }

@@ -39,6 +39,7 @@ struct watchdog_queue {
 /* Of a switch; timers resolved. */
 struct watchdog {
     struct watchdog_params params;
+    int64_t first_ps;              /* first poll: 1 to params.poll_ps, seeded */
     struct watchdog_queue *queues; /* owned: port x N_CLASSES */
 };
 
@@ -51,12 +52,14 @@ int64_t watchdog_sonic_ps(uint32_t n_ports, bool is_poll);
 struct watchdog_params watchdog_resolve(const struct watchdog_params *params,
                                         uint32_t n_ports);
 
-/* The watchdog of a switch; NULL when it is off.  Owned by the caller. */
-struct watchdog *watchdog_new(const struct watchdog_params *params, uint32_t n_ports);
+/* The watchdog of the switch called 'path'; NULL when it is off.  Switches do not poll in
+ * step: the first one to strike frees those behind it.  Owned by the caller. */
+struct watchdog *watchdog_new(const struct watchdog_params *params, uint32_t n_ports,
+                              uint64_t seed, const char *path);
 void watchdog_free(struct watchdog *dog); /* accepts NULL */
 
 /* Looks at all queues of 'sw' and queues the next look: KIND_WATCHDOG; the first one is
- * due at params.poll_ps. */
+ * due at first_ps. */
 void watchdog_poll(struct lp *lp, struct fabric_switch *sw);
 
 /* Is a packet of class 'cls' lost that came by 'in' and is meant for 'out'?  Counts it at

@@ -128,14 +128,14 @@ test_k23_sonic_headroom(void **state)
 
 /* ---- K24 --------------------------------------------------------------------------- */
 
-/* Host 0 of 'n_hosts' storms from 'from_ps' to 'to_ps' while host 1 sends to it. */
+/* Host 0 of 'n_hosts' storms while host 1 sends to it, for four and a bit poll intervals
+ * from 'ahead_ps' before a poll on. */
 static void
-watch_a_storm(uint32_t n_hosts, int64_t from_ps, int64_t to_ps, bool record)
+watch_a_storm(uint32_t n_hosts, int64_t ahead_ps, bool record)
 {
-    const struct fault storm = {
-        .kind = FAULT_STORM, .at_ps = from_ps, .classes = 1 << ROCE};
-    const struct fault over = {
-        .kind = FAULT_STORM_END, .at_ps = to_ps, .classes = 1 << ROCE};
+    struct fault storm = {.kind = FAULT_STORM, .classes = 1 << ROCE};
+    struct fault over = {.kind = FAULT_STORM_END, .classes = 1 << ROCE};
+    int64_t from_ps, to_ps;
     const struct watchdog_queue *queue;
     const char *names[3] = {"poll", "detection", "restoration"};
     double values[3];
@@ -147,14 +147,15 @@ watch_a_storm(uint32_t n_hosts, int64_t from_ps, int64_t to_ps, bool record)
     rig.sw.watchdog.action = WATCHDOG_DROP;
     rig_star(&rig, n_hosts, 100 * GBPS, cable_ps(5));
     rig_build(&rig);
+    const struct watchdog *dog = rig.net->switches[0].watchdog;
+
+    storm.at_ps = from_ps = dog->first_ps + dog->params.poll_ps - ahead_ps;
+    over.at_ps = to_ps = from_ps + 4 * dog->params.poll_ps + 2 * ahead_ps;
     rig_flow(&rig, 1, 0, LONG_BYTES, from_ps - 20 * PS_PER_US);
     net_add_port_fault(rig.net, rig_port(&rig, "host0", "leaf0")->id, &storm);
     net_add_port_fault(rig.net, rig_port(&rig, "host0", "leaf0")->id, &over);
     rig_start(&rig, PARTITION_ONE, 1);
     rig_run(&rig, TIME_NEVER_PS);
-
-    const struct watchdog *dog = rig.net->switches[0].watchdog;
-
     queue = &dog->queues[rig_port(&rig, "leaf0", "host0")->index * N_CLASSES + ROCE];
     assert_int_equal(queue->n_strikes, 1);
     assert_false(queue->struck);
@@ -181,9 +182,9 @@ test_k24_watchdog(void **state)
 {
     (void)state;
     /* The storm begins shortly before a poll, and shortly behind one. */
-    watch_a_storm(64, 399 * PS_PER_MS, 2001 * PS_PER_MS, true);
-    watch_a_storm(32, 199 * PS_PER_MS, 1001 * PS_PER_MS, true);
-    watch_a_storm(64, 401 * PS_PER_MS, 1999 * PS_PER_MS, false);
+    watch_a_storm(64, PS_PER_MS, true);
+    watch_a_storm(32, PS_PER_MS, true);
+    watch_a_storm(64, -PS_PER_MS, false);
 }
 
 /* ---- K25 --------------------------------------------------------------------------- */
