@@ -84,7 +84,7 @@ pause_end(struct lp *lp, struct port *port, unsigned cls)
     }
 }
 
-static void
+static outlined void
 refresh_pause(struct lp *lp, struct port *port, unsigned cls)
 {
     if (port->is_nic) {

@@ -356,6 +356,7 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
         .n_ports = (uint16_t)node->n_ports,
         .lossless = lossless_classes(net) & params->pfc,
         .cuts_through = params->cut_through,
+        .has_lb = params->lb.kind != LB_ECMP,
         .lb = lb_new(&params->lb, net->seed, node->name),
         .watchdog = watchdog_new(&params->watchdog, node->n_ports, net->seed, node->name),
         .id = id,
@@ -469,6 +470,7 @@ add_drain(const struct net *net, struct nic *nic)
         return;
     }
     nic->drain = mem_zero(1, sizeof *nic->drain);
+    nic->has_drain = true;
     nic->drain->frame_bytes = frame;
     nic->drain->headroom_bytes =
         frame + buffer_headroom_bytes(peer->rate_bps, peer->delay_ps,

@@ -66,7 +66,7 @@ drain_set_rate(struct lp *lp, struct nic *nic, int64_t rate_bps, int64_t buffer_
     resume(lp, nic);
 }
 
-bool
+outlined bool
 drain_takes(struct lp *lp, struct nic *nic, struct packet *pkt)
 {
     struct drain *drain = nic->drain;
@@ -93,7 +93,7 @@ drain_takes(struct lp *lp, struct nic *nic, struct packet *pkt)
     return true;
 }
 
-void
+outlined void
 drain_next(struct lp *lp, struct nic *nic)
 {
     struct drain *drain = nic->drain;

@@ -92,7 +92,7 @@ nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
 
     account->rx_pkts++;
     account->rx_bytes += pkt->size_bytes;
-    if (unlikely(nic->drain) && pkt->payload_bytes && drain_takes(lp, nic, pkt)) {
+    if (unlikely(nic->has_drain) && pkt->payload_bytes && drain_takes(lp, nic, pkt)) {
         return;
     }
     nic_receive(lp, nic, pkt);

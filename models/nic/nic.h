@@ -43,8 +43,9 @@ struct nic {
     const struct nic_config *config; /* borrowed */
     uint8_t ready;                   /* bit c: ring[c] is not empty */
     uint8_t storm;                   /* bit c: the peer is stopped for ever; drain.h */
-    struct drain *drain;             /* owned; NULL: the host is never slow */
+    bool has_drain;                  /* drain is not NULL */
     struct qp *ring[N_CLASSES]; /* last QP of each ring; its ready_next is the first */
+    struct drain *drain;        /* owned; NULL: the host is never slow */
     struct pipe up; /* to memory: completions and arrivals with their latency */
     struct port_sched sched;
     uint32_t host;  /* dense host id */

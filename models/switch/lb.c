@@ -169,7 +169,7 @@ flowlet_member(struct lb *lb, uint32_t set, const uint16_t members[], uint16_t n
     return flowlet->member;
 }
 
-uint16_t
+outlined uint16_t
 lb_pick(struct lb *lb, const struct route_table *table, const struct port *ports,
         const struct packet *pkt, uint32_t seed, int64_t now_ps)
 {

@@ -211,7 +211,7 @@ set_ready(const struct fabric_switch *sw, const struct port *in, const struct po
 
 /* Loses 'pkt' where the link of 'out' is down or the watchdog takes it; else false, and
  * the caller keeps it. */
-static bool
+static outlined bool
 is_refused(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *out,
            struct packet *pkt)
 {
@@ -252,7 +252,7 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         return;
     }
     uint16_t index =
-        likely(!sw->lb)
+        likely(!sw->has_lb)
             ? route_pick(sw->routes, pkt->dst_nic, pkt->tp.flow_hash, sw->hash_seed)
             : lb_pick(sw->lb, sw->routes, sw->ports, pkt, sw->hash_seed, now_ps);
 

@@ -31,15 +31,16 @@ struct fabric_switch {
     /* Read by every packet. */
     struct port *ports;               /* borrowed: its own, contiguous in the network's */
     const struct route_table *routes; /* borrowed */
-    struct lb *lb;                    /* owned; NULL: ECMP */
     int64_t latency_ps;
     uint32_t hash_seed;
-    uint16_t n_ports;
     uint8_t lossless; /* bit c: class c is lossless */
     bool cuts_through;
+    bool has_lb; /* lb is not NULL */
     struct buffer buffer;
     uint8_t class_of_dscp[64];
 
+    struct lb *lb; /* owned; NULL: ECMP */
+    uint16_t n_ports;
     uint32_t id;                  /* among the switches */
     uint32_t node;                /* dense node id */
     const char *name;             /* borrowed: the node's */

@@ -160,7 +160,7 @@ look_again(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned 
     }
 }
 
-void
+outlined void
 watchdog_poll(struct lp *lp, struct fabric_switch *sw)
 {
     for (uint16_t p = 0; p < sw->n_ports; p++) {
