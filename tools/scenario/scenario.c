@@ -235,6 +235,7 @@ scenario_param_table(size_t index, const char **object)
         {"nccl", work_nccl_params},
         {"faults", scenario_fault_table},
         {"output", scenario_output_table},
+        {"output.pcap", scenario_tap_table},
     };
 
     if (index >= G_N_ELEMENTS(tables)) {
