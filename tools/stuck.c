@@ -111,10 +111,10 @@ say_remedy(const struct net *net, const struct deadlock *deadlock, GPtrArray *li
     g_ptr_array_add(lines, g_strdup_printf("no packet goes round, but buffers wait in a "
                                            "ring: %s",
                                            ring));
-    g_ptr_array_add(
-        lines, g_strdup("what helps: routes that go up and then down only, a second "
-                        "lossless class for flows that close the ring, or "
-                        "switch.watchdog \"drop\", which breaks it; docs/stuck.md"));
+    g_ptr_array_add(lines,
+                    g_strdup("what helps: routes that go up and then down only, a second "
+                             "lossless class for flows that close the ring, or "
+                             "switch.watchdog \"drop\", which breaks it; docs/stuck.md"));
 }
 
 static void
