@@ -159,6 +159,7 @@ validate_scripts = \
 mutants = \
 	tests/mutants/alpha-doubled.patch \
 	tests/mutants/cnp-interval-doubled.patch \
+	tests/mutants/deadlock-without-draining.patch \
 	tests/mutants/icrc-covers-ecn.patch \
 	tests/mutants/no-reth-bytes.patch \
 	tests/mutants/psn-off-by-one.patch \
