@@ -8,6 +8,7 @@ dist_doc_DATA = \
 	docs/profiles.md \
 	docs/results.md \
 	docs/scenario.md \
+	docs/stuck.md \
 	docs/validation.md \
 	$(NULL)
 

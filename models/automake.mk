@@ -8,6 +8,8 @@ libmodels_a_SOURCES = \
 	models/cc/cc_dcqcn.h \
 	models/cc/cc_list.def \
 	models/cc/cc_none.c \
+	models/deadlock.c \
+	models/deadlock.h \
 	models/event_kinds.h \
 	models/fault.c \
 	models/fault.h \
@@ -26,6 +28,8 @@ libmodels_a_SOURCES = \
 	models/net_taps.c \
 	models/net_wire.c \
 	models/net_wire.h \
+	models/nic/drain.c \
+	models/nic/drain.h \
 	models/nic/inner.h \
 	models/nic/nic.c \
 	models/nic/nic.h \
@@ -46,12 +50,18 @@ libmodels_a_SOURCES = \
 	models/switch/buffer.h \
 	models/switch/ecn.c \
 	models/switch/ecn.h \
+	models/switch/headroom.c \
+	models/switch/headroom.h \
+	models/switch/lb.c \
+	models/switch/lb.h \
 	models/switch/pfc.c \
 	models/switch/pfc.h \
 	models/switch/route.c \
 	models/switch/route.h \
 	models/switch/switch.c \
 	models/switch/switch.h \
+	models/switch/watchdog.c \
+	models/switch/watchdog.h \
 	models/wire.c \
 	models/wire.h \
 	$(NULL)

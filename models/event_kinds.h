@@ -20,6 +20,8 @@ enum event_kind {
     KIND_PIPE,          /* pipe: the first entry reaches the other end */
     KIND_WORK,          /* timer of a workload */
     KIND_FAULT,         /* fault: a change of a link's end or of routes */
+    KIND_WATCHDOG,      /* switch: its watchdog looks at the queues; background */
+    KIND_DRAIN,         /* NIC port: a slow host has taken a packet */
     KIND_SAMPLE,        /* process: sample what it holds; background */
 };
 

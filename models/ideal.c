@@ -62,6 +62,62 @@ net_find_path(const struct net *net, uint32_t index, unsigned side, uint32_t por
     return 0;
 }
 
+/* Adds 'amount' to 'port' among those from 'first' on. */
+static void
+add_way(GArray *ways, guint first, uint32_t port, int64_t amount)
+{
+    const struct net_way way = {.port = port, .amount = amount};
+
+    for (guint i = first; i < ways->len; i++) {
+        struct net_way *other = &g_array_index(ways, struct net_way, i);
+
+        if (other->port == port) {
+            other->amount += amount;
+            return;
+        }
+    }
+    g_array_append_val(ways, way);
+}
+
+/* Adds where 'way' goes on to from 'sw', among the ways from 'first' on. */
+static void
+go_on(const struct net *net, const struct fabric_switch *sw, const struct qp *qp,
+      int64_t amount, GArray *ways, guint first)
+{
+    const struct route_table *table = net->routes[sw->id];
+    uint16_t n, next;
+    const uint16_t *ports = route_table_get(table, qp->dst_nic, &n);
+
+    for (uint16_t i = 0; sw->lb && i < n; i++) {
+        add_way(ways, first, sw->ports[ports[i]].id, amount / n + (i < amount % n));
+    }
+    if (!sw->lb && n) {
+        next = route_pick(table, qp->dst_nic, qp->flow_hash, sw->hash_seed);
+        add_way(ways, first, sw->ports[next].id, amount);
+    }
+}
+
+void
+net_find_ways(const struct net *net, uint32_t index, unsigned side, int64_t amount,
+              GArray *ways)
+{
+    const struct qp *qp = net_qp(net, index, side);
+    guint from = 0, to;
+
+    g_array_set_size(ways, 0);
+    add_way(ways, 0, qp->nic->port->id, amount);
+    for (uint32_t hop = 1; hop < NET_MAX_HOPS && from < ways->len; hop++) {
+        for (to = ways->len; from < to; from++) {
+            const struct net_way way = g_array_index(ways, struct net_way, from);
+            const struct port *far = &net->ports[net->ports[way.port].peer];
+
+            if (!far->is_nic) {
+                go_on(net, far->owner, qp, way.amount, ways, to);
+            }
+        }
+    }
+}
+
 static int64_t
 rate_of(const struct net *net, uint32_t port)
 {

@@ -24,6 +24,7 @@
 #include <glib.h>
 
 #include "models/cc/cc.h"
+#include "models/deadlock.h"
 #include "models/fault.h"
 #include "models/net_lp.h"
 #include "models/nic/nic.h"
@@ -68,6 +69,7 @@ struct nic_params {
     int64_t mtu_bytes, ack_every, max_inflight, ack_timeout, retry_count;
     int64_t qps; /* queue pairs of a pair of hosts, where a workload says nothing */
     int64_t ip;  /* 4 or 6 */
+    int64_t ttl; /* of all packets: links between switches they may cross, and 1 */
     bool vlan;
     uint8_t pfc; /* bit c: the NIC obeys pauses of class c */
 };
@@ -80,6 +82,11 @@ struct switch_params {
     int64_t latency_ps, ingress_latency_ps;
     int64_t pfc_reaction_ps; /* REACTION_IEEE or >= 0 */
     int64_t hash_seed;       /* -1: from the scenario's seed and the switch's name */
+    struct lb_params lb;
+    struct watchdog_params watchdog;
+    int32_t headroom_rule;      /* enum headroom_rule, of HEADROOM_COMPUTED */
+    int64_t cell_bytes;         /* of the buffer; for SONiC's rules only */
+    int64_t headroom_small_q32; /* share of small packets; likewise */
     bool cut_through, ecn_at_dequeue;
     uint8_t pfc; /* bit c: the switch pauses its peers for class c and obeys them */
 };
@@ -92,6 +99,13 @@ struct ecn_params {
                               port's rate / this */
     int64_t from_rate_bps; /* of a set by rate: the slowest port this entry is for */
     const struct ecn_params *faster; /* borrowed: entry for faster ports; NULL: none */
+};
+
+/* A next hop given by hand: 'sw' sends what is for NICs of 'host' over all its links to
+ * node 'via', whatever the shortest paths are, and whether these links are up or not. */
+struct net_route {
+    uint32_t sw, host; /* ids among their kind */
+    uint32_t via;      /* node */
 };
 
 /* As a user gives it, base units. */
@@ -146,6 +160,7 @@ enum net_end {
     NET_END_STALLED,     /* operations outstanding, and nothing that could go on */
     NET_END_QP_ERROR,    /* a QP has used up its retries */
     NET_END_INTERRUPTED, /* on_epoch said no */
+    NET_END_DEADLOCK,    /* ports wait for each other, and nothing will free them */
 };
 
 /* Public to be read; written by net_*.c, and where the life above says so. */
@@ -157,6 +172,9 @@ struct net {
     uint32_t n_nodes, n_links, cap_nodes, cap_links;
     uint32_t n_hosts, n_switches;
     uint32_t *node_of_host, *node_of_switch; /* owned */
+
+    struct net_route *given_routes; /* owned: in the order given */
+    uint32_t n_given_routes;
 
     struct net_qos *qos; /* owned */
     uint32_t n_qos;
@@ -203,7 +221,10 @@ struct net {
 
     struct net_watch watch;
     enum net_end end;
-    int64_t end_ps; /* the epoch it ended at */
+    struct deadlock deadlock; /* owned: the last one found; it may have been broken */
+    bool is_deadlocked;       /* it holds at the end */
+    int64_t next_look_ps;     /* for deadlocks; private */
+    int64_t end_ps;           /* the epoch it ended at */
     int64_t stop_ps;
     int64_t grace_ps;    /* how long a standstill may last before it is one; private */
     int64_t progress_ps; /* last epoch that saw foreground events; private */
@@ -226,6 +247,11 @@ uint32_t net_add_link(struct net *net, uint32_t a, uint32_t b,
 uint32_t net_find_node(const struct net *net, const char *name);
 uint32_t net_find_link(const struct net *net, const char *name);
 
+/* Has switch 'sw' reach NICs of 'host' by node 'via', a neighbour (ids as in
+ * struct net_route); several for the same pair are all next hops.  Before the routes are
+ * computed. */
+void net_add_route(struct net *net, uint32_t sw, uint32_t host, uint32_t via);
+
 /* Adds a kind of traffic (copied). */
 void net_add_qos(struct net *net, const struct net_qos *qos);
 
@@ -245,6 +271,10 @@ void net_set_routes(struct net *net, uint32_t sw, struct route_table *table);
 /* Plans 'fault' (copied; drop too) at both ends of 'link', between steps 3 and 5; its id,
  * port and key are filled in. */
 void net_add_fault(struct net *net, uint32_t link, const struct fault *fault);
+
+/* Plans 'fault' (copied) at one port of a host: FAULT_STORM, FAULT_STORM_END,
+ * FAULT_SLOW; likewise. */
+void net_add_port_fault(struct net *net, uint32_t port, const struct fault *fault);
 
 /* Has 'sw' forward by 'table' (steals it) from 'at_ps' on; likewise. */
 void net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table,

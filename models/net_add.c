@@ -7,6 +7,8 @@
 
 #include "models/net.h"
 
+#include "models/switch/watchdog.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +145,15 @@ net_find_link(const struct net *net, const char *name)
 }
 
 void
+net_add_route(struct net *net, uint32_t sw, uint32_t host, uint32_t via)
+{
+    net->given_routes =
+        g_renew(struct net_route, net->given_routes, net->n_given_routes + 1);
+    net->given_routes[net->n_given_routes++] =
+        (struct net_route){.sw = sw, .host = host, .via = via};
+}
+
+void
 net_add_qos(struct net *net, const struct net_qos *qos)
 {
     net->qos = g_renew(struct net_qos, net->qos, net->n_qos + 1);
@@ -194,6 +205,15 @@ net_free(struct net *net)
     for (uint32_t i = 0; net->ports && i < net->n_ports; i++) {
         port_clear(&net->ports[i]);
     }
+    for (uint32_t i = 0; net->switches && i < net->n_switches; i++) {
+        lb_free(net->switches[i].lb);
+        watchdog_free(net->switches[i].watchdog);
+    }
+    for (uint32_t i = 0; i < net->n_nics; i++) {
+        free(net->nics[i].drain);
+    }
+    deadlock_clear(&net->deadlock);
+    g_free(net->given_routes);
     for (uint32_t i = 0; i < net->n_tables; i++) {
         route_table_free(net->tables[i]);
     }

@@ -8,7 +8,10 @@
 #include "models/net.h"
 
 #include "models/net_params.h"
+#include "models/nic/drain.h"
 #include "models/switch/ecn.h"
+#include "models/switch/headroom.h"
+#include "models/switch/watchdog.h"
 #include "sim/mem.h"
 #include "sim/rng.h"
 
@@ -246,6 +249,7 @@ make_nics(struct net *net)
             .ack_latency_ps = params->ack_latency_ps,
             .cnp_tos = (uint8_t)(cnp->dscp << 2 | ECN_ECT0),
             .cnp_cls = cnp->cls,
+            .ttl = (uint8_t)params->ttl,
             .ecn = has_cc,
             .cc = net->cc,
             .cc_params = net->cc_params};
@@ -266,6 +270,27 @@ make_nics(struct net *net)
     }
 }
 
+/* What each lossless class of 'port' gets when it 'needs' so much to be safe. */
+static int64_t
+headroom_of(const struct net *net, const struct switch_params *params,
+            const struct port *port, int64_t needed, int64_t frame)
+{
+    const struct headroom_sonic in = {.rate_bps = port->rate_bps,
+                                      .delay_ps = net->links[port->link].params.delay_ps,
+                                      .reaction_ps = ieee_reaction_ps(port->rate_bps),
+                                      .cell_bytes = params->cell_bytes,
+                                      .small_q32 = params->headroom_small_q32,
+                                      .is_static =
+                                          params->headroom_rule == HEADROOM_SONIC_STATIC};
+
+    if (params->headroom_bytes != HEADROOM_COMPUTED) {
+        return params->headroom_bytes;
+    }
+    /* The frame that stops the peer may itself find the shared part full. */
+    return params->headroom_rule == HEADROOM_EXACT ? needed + frame
+                                                   : headroom_sonic_bytes(&in);
+}
+
 /* Headroom of the classes that 'port' pauses; their sum. */
 static int64_t
 set_headroom(const struct net *net, const struct fabric_switch *sw, struct port *port,
@@ -276,9 +301,7 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
     int64_t frame = largest_frame(net);
     int64_t needed = buffer_headroom_bytes(port->rate_bps, peer->delay_ps,
                                            peer->pause_reaction_ps, frame);
-    /* The frame that stops the peer may itself find the shared part full. */
-    int64_t each = params->headroom_bytes == HEADROOM_COMPUTED ? needed + frame
-                                                               : params->headroom_bytes;
+    int64_t each = headroom_of(net, params, port, needed, frame);
     int64_t sum = 0;
 
     for (unsigned c = 0; c < N_CLASSES; c++) {
@@ -336,6 +359,9 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
         .n_ports = (uint16_t)node->n_ports,
         .lossless = lossless_classes(net) & params->pfc,
         .cuts_through = params->cut_through,
+        .has_lb = params->lb.kind != LB_ECMP,
+        .lb = lb_new(&params->lb, net->seed, node->name),
+        .watchdog = watchdog_new(&params->watchdog, node->n_ports, net->seed, node->name),
         .id = id,
         .node = net->node_of_switch[id],
         .name = node->name};
@@ -391,11 +417,21 @@ net_build(struct net *net, GPtrArray *warnings, GError **error)
     return TRUE;
 }
 
-void
-net_set_routes(struct net *net, uint32_t sw, struct route_table *table)
+/* Keeps 'table' (steals it) for switch 'sw'. */
+static void
+keep_table(struct net *net, uint32_t sw, struct route_table *table)
 {
     net->tables = g_renew(struct route_table *, net->tables, net->n_tables + 1);
     net->tables[net->n_tables++] = table;
+    if (net->switches[sw].lb) {
+        lb_prepare(net->switches[sw].lb, table);
+    }
+}
+
+void
+net_set_routes(struct net *net, uint32_t sw, struct route_table *table)
+{
+    keep_table(net, sw, table);
     net->switches[sw].routes = table;
     net->routes[sw] = table;
 }
@@ -426,6 +462,35 @@ net_add_fault(struct net *net, uint32_t link, const struct fault *fault)
     }
 }
 
+/* The receive buffer of a NIC that will be slow; headroom as a switch has it. */
+static void
+add_drain(const struct net *net, struct nic *nic)
+{
+    const struct port *peer = &net->ports[nic->port->peer];
+    int64_t frame = largest_frame(net);
+
+    if (nic->drain) {
+        return;
+    }
+    nic->drain = mem_zero(1, sizeof *nic->drain);
+    nic->has_drain = true;
+    nic->drain->frame_bytes = frame;
+    nic->drain->headroom_bytes =
+        frame + buffer_headroom_bytes(peer->rate_bps, peer->delay_ps,
+                                      peer->pause_reaction_ps, frame);
+}
+
+void
+net_add_port_fault(struct net *net, uint32_t port, const struct fault *fault)
+{
+    struct fault *own = plan(net, fault);
+
+    own->port = &net->ports[port];
+    if (fault->kind == FAULT_SLOW) {
+        add_drain(net, own->port->owner);
+    }
+}
+
 void
 net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table, int64_t at_ps)
 {
@@ -434,7 +499,6 @@ net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table, int64
                                  .routes = &net->switches[sw].routes,
                                  .table = table};
 
-    net->tables = g_renew(struct route_table *, net->tables, net->n_tables + 1);
-    net->tables[net->n_tables++] = table;
+    keep_table(net, sw, table);
     plan(net, &change);
 }

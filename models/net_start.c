@@ -7,6 +7,7 @@
 
 #include "models/net.h"
 
+#include "models/switch/watchdog.h"
 #include "sim/mem.h"
 #include "sim/rng.h"
 
@@ -229,6 +230,19 @@ lp_of_fault(const struct net *net, const struct fault *fault)
     g_assert_not_reached();
 }
 
+static void
+start_watchdogs(struct net *net)
+{
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        struct fabric_switch *sw = &net->switches[s];
+
+        if (sw->watchdog) {
+            lp_at(&net->sim->lps[net->lp_of_node[sw->node]], sw->watchdog->first_ps,
+                  event_key(PHASE_TIMER, sw->id, KIND_WATCHDOG, true), sw);
+        }
+    }
+}
+
 void
 net_start(struct net *net, enum partition_mode partition, uint32_t n_threads)
 {
@@ -241,6 +255,7 @@ net_start(struct net *net, enum partition_mode partition, uint32_t n_threads)
         lp_at(lp_of_fault(net, fault), fault->at_ps,
               event_key(PHASE_FAULT, fault->id, KIND_FAULT, false), fault);
     }
+    start_watchdogs(net);
 }
 
 struct lp *

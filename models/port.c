@@ -268,6 +268,19 @@ port_forget_pauses(struct port *port)
     port->paused = 0;
 }
 
+void
+port_ignore_pauses(struct port *port, unsigned cls, int64_t now_ps)
+{
+    port->pfc_rx &= (uint8_t) ~(1u << cls);
+    close_pause(port, cls, now_ps);
+}
+
+void
+port_obey_pauses(struct port *port, unsigned cls)
+{
+    port->pfc_rx |= (uint8_t)(1u << cls);
+}
+
 int64_t
 port_paused_ps(const struct port *port, unsigned cls, int64_t now_ps)
 {
@@ -308,6 +321,7 @@ port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
     net_lp(lp)->n_pauses_out--;
     for (unsigned c = 0; c < N_CLASSES; c++) {
         if (!(pkt->flags & port->pfc_rx & (1u << c))) {
+            port->stats[c].pfc_ignored += (pkt->flags >> c & 1) && pkt->pause.quanta[c];
             continue;
         }
         if (pkt->pause.quanta[c]) {

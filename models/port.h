@@ -47,6 +47,7 @@ enum port_special {
     PORT_DOWN = 4,
     PORT_TAP_IN = 8,        /* frames that arrive are recorded */
     PORT_TAP_PEER_OUT = 16, /* what the peer has sent is recorded */
+    PORT_GUARDED = 32,      /* the watchdog of its switch takes packets of a class */
 };
 
 /* Egress side of a class: what every frame of it touches. */
@@ -89,12 +90,14 @@ struct port_stats {
     /* Owned: bytes queued at each sample that found some; NULL: none. */
     struct hist *queue_hist;
     int64_t drops, drop_bytes; /* for lack of buffer, charged to the ingress */
-    int64_t lost_error;   /* at the receiving end: damaged, or lost by a fault's list */
-    int64_t lost_on_link; /* at the receiving end: under way when the link went down */
-    int64_t lost_down;    /* at the sending end: meant for a link that is down */
+    int64_t lost_error;    /* at the receiving end: damaged, or lost by a fault's list */
+    int64_t lost_on_link;  /* at the receiving end: under way when the link went down */
+    int64_t lost_down;     /* at the sending end: meant for a link that is down */
+    int64_t lost_watchdog; /* at the guarded port: queued, meant for it or come by it */
     int64_t marked;
     int64_t pfc_xoff_tx, pfc_xon_tx, pfc_xoff_rx, pfc_xon_rx;
     int64_t pfc_lost;      /* at the receiving end; part of no other count of losses */
+    int64_t pfc_ignored;   /* stops heard and not obeyed */
     int64_t paused_ps;     /* of pauses that are over */
     int64_t pause_over_ps; /* end of the latest of these */
 };
@@ -332,6 +335,11 @@ void port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
 
 /* The link has gone down: no pause heard over it holds any more. */
 void port_forget_pauses(struct port *port);
+
+/* From now on pauses of class 'cls' are ignored, the one that holds too; or obeyed
+ * again. */
+void port_ignore_pauses(struct port *port, unsigned cls, int64_t now_ps);
+void port_obey_pauses(struct port *port, unsigned cls);
 
 /* A pause has run out or is over: KIND_PAUSE_END. */
 void port_pause_end(struct lp *lp, struct port *port, unsigned cls);

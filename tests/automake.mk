@@ -35,8 +35,10 @@ unit_tests = \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_csv_read \
+	tests/unit/test_drain \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
+	tests/unit/test_lb \
 	tests/unit/test_nic \
 	tests/unit/test_outdir \
 	tests/unit/test_param \
@@ -60,10 +62,12 @@ unit_tests = \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
+	tests/unit/test_watchdog \
 	tests/unit/test_wire \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_deadlock \
 	tests/property/prop_engine \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
@@ -84,6 +88,7 @@ theory_tests = \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
 	tests/theory/test_known_equilibria \
+	tests/theory/test_known_fabric \
 	tests/theory/test_known_incast \
 	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
@@ -159,6 +164,7 @@ validate_scripts = \
 mutants = \
 	tests/mutants/alpha-doubled.patch \
 	tests/mutants/cnp-interval-doubled.patch \
+	tests/mutants/deadlock-without-draining.patch \
 	tests/mutants/icrc-covers-ecn.patch \
 	tests/mutants/no-reth-bytes.patch \
 	tests/mutants/psn-off-by-one.patch \

@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/advice.c \
+	tools/advice.h \
 	tools/cmd_check.c \
 	tools/cmd_compare.c \
 	tools/cmd_list.c \
@@ -80,6 +82,7 @@ libtools_a_SOURCES = \
 	tools/run_read.c \
 	tools/run_works.c \
 	tools/scenario/bind.c \
+	tools/scenario/bind_faults.c \
 	tools/scenario/bind_work.c \
 	tools/scenario/doc.c \
 	tools/scenario/doc.h \
@@ -88,6 +91,7 @@ libtools_a_SOURCES = \
 	tools/scenario/flows_csv.h \
 	tools/scenario/part_devices.c \
 	tools/scenario/part_ecn.c \
+	tools/scenario/part_faults.c \
 	tools/scenario/part_nccl.c \
 	tools/scenario/part_pcap.c \
 	tools/scenario/part_run.c \
@@ -103,6 +107,8 @@ libtools_a_SOURCES = \
 	tools/scenario/units.h \
 	tools/signals.c \
 	tools/signals.h \
+	tools/stuck.c \
+	tools/stuck.h \
 	tools/utilisation.c \
 	tools/utilisation.h \
 	$(NULL)

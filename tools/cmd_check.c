@@ -5,6 +5,7 @@
  */
 #include <config.h>
 
+#include "tools/advice.h"
 #include "tools/command.h"
 #include "tools/forecast.h"
 #include "tools/results/json_out.h"
@@ -63,6 +64,21 @@ put_tiers_json(struct json_out *json, const struct topo_counts *counts)
 }
 
 static void
+put_advice_json(struct json_out *json, const struct net *net)
+{
+    const struct advice_ecn advice = advice_ecn(net);
+
+    json_out_open(json, "ecn_before_pfc", '{', true);
+    if (advice.name) {
+        json_out_text(json, "switch", advice.name);
+        json_out_int(json, "kmin_bytes", advice.kmin_bytes);
+        json_out_int(json, "limit_bytes", advice.limit_bytes);
+        json_out_int(json, "static_pfc_bytes", advice.pfc_bytes);
+    }
+    json_out_close(json, '}');
+}
+
+static void
 put_findings_json(struct json_out *json, const struct run *run,
                   const struct topo_counts *counts, const struct forecast *forecast)
 {
@@ -82,6 +98,7 @@ put_findings_json(struct json_out *json, const struct run *run,
     } else {
         json_out_null(json, "lookahead_link");
     }
+    put_advice_json(json, net);
     json_out_int(json, "connections", net->n_connections);
     json_out_int(json, "payload_bytes", forecast->payload_bytes);
     json_out_int(json, "data_packets", forecast->data_packets);
@@ -153,6 +170,27 @@ print_processes(const struct net *net)
     putchar('\n');
 }
 
+/* Does ECN mark before PFC stops? */
+static void
+print_advice(const struct net *net)
+{
+    const struct advice_ecn advice = advice_ecn(net);
+    g_autoptr(GString) kmin = g_string_new(NULL), limit = g_string_new(NULL),
+                       pfc = g_string_new(NULL);
+
+    if (!advice.name) {
+        return;
+    }
+    text_size(kmin, advice.kmin_bytes);
+    text_size(limit, advice.limit_bytes);
+    text_size(pfc, advice.pfc_bytes);
+    printf("%-12s%s marks from %s on: %s before PFC stops a sender, whoever sends; the "
+           "limit is %s\n%-12sa constant PFC threshold up to %s would be safe there\n",
+           "thresholds", advice.name, kmin->str,
+           advice.kmin_bytes < advice.limit_bytes ? "always" : "not always", limit->str,
+           "", pfc->str);
+}
+
 static void
 print_text(const struct run *run, const struct topo_counts *counts,
            const struct forecast *forecast)
@@ -168,6 +206,7 @@ print_text(const struct run *run, const struct topo_counts *counts,
     print_tiers(run->net, counts);
     putchar('\n');
     print_processes(run->net);
+    print_advice(run->net);
     text_size(size, forecast->payload_bytes);
     printf("%-12s%s of payload on %u connections\n", "traffic", size->str,
            run->net->n_connections);

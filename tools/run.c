@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "tools/advice.h"
 #include "tools/expect.h"
 #include "tools/faults.h"
 
@@ -51,6 +52,9 @@ build(struct run *run, GPtrArray *warnings, GError **error)
     }
     if (!topo_routes(run->net, NULL, error)) {
         return in_file(scenario, error);
+    }
+    if (warnings) {
+        advice_warn(run->net, warnings);
     }
     GError *series_error = NULL;
 

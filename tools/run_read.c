@@ -10,6 +10,7 @@
 #include "models/ideal.h"
 #include "tools/laws.h"
 #include "tools/run.h"
+#include "tools/stuck.h"
 #include "tools/utilisation.h"
 
 /* Lines of `unfinished` and `why` from one source; more are counted. */
@@ -64,7 +65,20 @@ paths_clear(struct paths *paths)
     g_free(paths->of_port);
 }
 
-/* "host0:0>leaf0:3>host3": sending ports, then the receiver.  NULL when there is no way. */
+/* Does 'node' send packets for 'nic' by more than one port? */
+static bool
+is_spread(const struct net *net, const struct net_node *node, uint32_t nic)
+{
+    uint16_t n = 0;
+
+    if (node->kind == NODE_SWITCH && net->switches[node->index].lb) {
+        route_table_get(net->routes[node->index], nic, &n);
+    }
+    return n > 1;
+}
+
+/* "host0:0>leaf0:3>host3": sending ports, then the receiver; behind a switch that spreads
+ * packets ("leaf0:*") only the receiver.  NULL when there is no way. */
 static const char *
 path_of(struct paths *paths, uint32_t connection, unsigned side)
 {
@@ -81,6 +95,10 @@ path_of(struct paths *paths, uint32_t connection, unsigned side)
     for (uint32_t h = 0; h < n; h++) {
         const struct net_node *node = paths->of_port[ports[h]];
 
+        if (is_spread(net, node, net->qps[qp].dst_nic)) {
+            g_string_append_printf(text, "%s:*>", node->name);
+            break;
+        }
         g_string_append_printf(text, "%s:%u>", node->name, ports[h] - node->first_port);
     }
     g_string_append(text, paths->of_port[net->ports[ports[n - 1]].peer]->name);
@@ -233,7 +251,7 @@ read_class(const struct net_node *node, struct port *port, unsigned c, int64_t e
                                 .drops = stats->drops,
                                 .drop_bytes = stats->drop_bytes,
                                 .lost = stats->lost_error + stats->lost_on_link +
-                                        stats->lost_down,
+                                        stats->lost_down + stats->lost_watchdog,
                                 .marked = stats->marked,
                                 .queue_max_bytes = port->out[c].max_bytes,
                                 .queue_integral = (__int128)port->out[c].integral << 10,
@@ -261,6 +279,7 @@ add_to_fabric(struct result_fabric *fabric, const struct result_port *port,
     fabric->lossless_drops += port->lossless ? port->drops : 0;
     fabric->lost_error += stats->lost_error;
     fabric->lost_down += stats->lost_on_link + stats->lost_down;
+    fabric->lost_watchdog += stats->lost_watchdog;
     fabric->ecn_marked += port->marked;
     fabric->pfc_frames += port->xoff_tx + port->xon_tx;
     fabric->bytes_by_tier[tier < 3 ? tier : 3] += port->tx_bytes;
@@ -405,6 +424,8 @@ say_end(const struct net *net, struct run_result *result)
     case NET_END_QP_ERROR:
         say_qp_errors(net, result);
         break;
+    case NET_END_DEADLOCK: /* said already */
+        break;
     case NET_END_INTERRUPTED:
         g_string_printf(line, "interrupted at %.9g us", (double)net->end_ps / 1e6);
         break;
@@ -438,6 +459,10 @@ judge(const struct run *run, struct run_result *result)
     if (result->fabric.lossless_drops) {
         result->verdict = VERDICT_LOSSLESS_VIOLATED;
     }
+    if (net->is_deadlocked) {
+        result->verdict = VERDICT_DEADLOCK;
+        stuck_say_deadlock(net, result);
+    }
     if (net->end == NET_END_INTERRUPTED) {
         result->verdict = VERDICT_INTERRUPTED;
     }
@@ -450,6 +475,7 @@ judge(const struct run *run, struct run_result *result)
     if (left) {
         read_unfinished(run, result);
     }
+    stuck_note(net, result);
     if (result->fabric.data_packets == 0) {
         say(result->notes, g_strdup("the fabric has carried no bytes"));
     }

@@ -358,6 +358,83 @@ keep_worst(struct topo_tier *tier, uint32_t node, const struct rates *rates,
     }
 }
 
+/* Ports of node 'sw' whose links lead to node 'via', up or down: those of a route that is
+ * given by hand. */
+static uint16_t
+ports_towards(const struct net *net, uint32_t sw, uint32_t via, uint16_t ports[],
+              uint16_t n)
+{
+    uint16_t port = 0;
+
+    for (uint32_t i = 0; i < net->n_links; i++) {
+        const uint32_t *node = net->links[i].node;
+
+        if (node[0] != sw && node[1] != sw) {
+            continue;
+        }
+        if ((node[0] == sw ? node[1] : node[0]) == via) {
+            ports[n++] = port;
+        }
+        port++;
+    }
+    return n;
+}
+
+static int
+compare_ports(const void *a, const void *b)
+{
+    uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sets the route number 'index' of those given by hand, with all others of its switch and
+ * host; the first one of these does it for all. */
+static gboolean
+set_given_route(const struct net *net, const struct wiring *wiring, uint32_t index,
+                struct route_table *tables[], GError **error)
+{
+    const struct net_route *route = &net->given_routes[index];
+    uint32_t sw = net->node_of_switch[route->sw], host = net->node_of_host[route->host];
+    g_autofree uint16_t *ports = g_new(uint16_t, net->nodes[sw].n_ports + 1);
+    uint16_t n = 0;
+
+    for (uint32_t i = 0; i < net->n_given_routes; i++) {
+        const struct net_route *other = &net->given_routes[i];
+
+        if (other->sw == route->sw && other->host == route->host) {
+            if (i < index) {
+                return TRUE;
+            }
+            n = ports_towards(net, sw, other->via, ports, n);
+        }
+    }
+    qsort(ports, n, sizeof *ports, compare_ports);
+    for (uint32_t k = 0; k < net->nodes[host].n_ports; k++) {
+        if (!route_table_set(tables[route->sw], wiring->nic_of_node[host] + k, ports,
+                             n)) {
+            g_set_error(error, TOPO_ERROR, TOPO_ERROR_LIMIT,
+                        "topology.routes[%u]: '%s' needs more than %d different sets of "
+                        "next hops",
+                        index, net->nodes[sw].name, ROUTE_NONE);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static gboolean
+set_given_routes(const struct net *net, const struct wiring *wiring,
+                 struct route_table *tables[], GError **error)
+{
+    for (uint32_t i = 0; i < net->n_given_routes; i++) {
+        if (!set_given_route(net, wiring, i, tables, error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
 GQuark
 topo_error_quark(void)
 {
@@ -393,7 +470,8 @@ topo_route_tables(const struct net *net, const bool link_down[],
         for (uint32_t s = 0; s < net->n_switches; s++) {
             tables[s] = route_table_new(wiring.n_nics);
         }
-        ok = route_to_all(net, &wiring, tables, error);
+        ok = route_to_all(net, &wiring, tables, error) &&
+             set_given_routes(net, &wiring, tables, error);
         for (uint32_t s = 0; !ok && s < net->n_switches; s++) {
             route_table_free(tables[s]);
             tables[s] = NULL;

@@ -122,7 +122,8 @@ struct topo_leafspine {
  * that are not there.
  *
  * A NIC is its dense id, by host and then by port, and a port its number within its node,
- * both as net_build() deals them; what is needed of 'net' are nodes and links only.
+ * both as net_build() deals them; what is needed of 'net' are nodes, links and the routes
+ * given by hand (net_add_route()), which replace those to their NICs.
  * Fills 'tables' (one for each switch, all owned by the caller).  A NIC that cannot be
  * reached has ROUTE_NONE.  O(switches with hosts x links between switches + switches x
  * NICs).  An error leaves nothing in 'tables'. */

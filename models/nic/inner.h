@@ -7,8 +7,6 @@
 
 #include "models/nic/nic.h"
 
-#define TTL_FIRST 64 /* what Linux and mlx5 send RoCEv2 with */
-
 /* What a workload is told of. */
 enum nic_upcall { UP_SENT, UP_RECEIVED, UP_RECEIVED_IMM };
 
@@ -18,6 +16,9 @@ void nic_up(struct lp *lp, struct qp *qp, enum nic_upcall what, uint32_t id,
 
 /* Takes the first answer of class 'cls' out of its queue. */
 struct packet *nic_take_answer(struct nic *nic, unsigned cls);
+
+/* 'pkt' (steals it) has come in, and the host is ready for it. */
+void nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt);
 
 /* A packet has arrived for 'qp', the responder of a data packet, the requester of an
  * answer.  The caller keeps 'pkt'. */

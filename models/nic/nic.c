@@ -8,6 +8,7 @@
 
 #include "models/nic/nic.h"
 
+#include "models/nic/drain.h"
 #include "models/nic/inner.h"
 #include "models/packet.h"
 
@@ -50,24 +51,10 @@ nic_up(struct lp *lp, struct qp *qp, enum nic_upcall what, uint32_t id, int64_t 
 }
 
 void
-nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
+nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt)
 {
-    struct nic *nic = in->owner;
-
-    if (unlikely(in->special) && !port_special_arrival(lp, in, pkt)) {
-        return;
-    }
-    if (unlikely(pkt->type == PACKET_PFC)) {
-        port_hear_pause(lp, in, pkt);
-        pool_put(lp->pool, pkt);
-        nic_serve(lp, nic);
-        return;
-    }
     struct qp *qp = &nic->qps[pkt->tp.dst_qp];
-    struct in_class *account = &in->in[pkt->cls];
 
-    account->rx_pkts++;
-    account->rx_bytes += pkt->size_bytes;
     switch ((enum packet_type)pkt->type) {
     case PACKET_DATA:
         nic_receive_data(lp, qp, pkt);
@@ -81,10 +68,34 @@ nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
     case PACKET_CNP:
         nic_receive_cnp(qp, lp->now_ps);
         break;
-    case PACKET_PFC: /* handled above */
+    case PACKET_PFC: /* never gets here */
         break;
     }
     pool_put(lp->pool, pkt);
+}
+
+void
+nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
+{
+    struct nic *nic = in->owner;
+
+    if (unlikely(in->special) && !port_special_arrival(lp, in, pkt)) {
+        return;
+    }
+    if (unlikely(pkt->type == PACKET_PFC)) {
+        port_hear_pause(lp, in, pkt);
+        pool_put(lp->pool, pkt);
+        nic_serve(lp, nic);
+        return;
+    }
+    struct in_class *account = &in->in[pkt->cls];
+
+    account->rx_pkts++;
+    account->rx_bytes += pkt->size_bytes;
+    if (unlikely(nic->has_drain) && pkt->payload_bytes && drain_takes(lp, nic, pkt)) {
+        return;
+    }
+    nic_receive(lp, nic, pkt);
 }
 
 void
@@ -97,6 +108,8 @@ nic_port_down(struct lp *lp, struct port *port)
             port->stats[cls].lost_down++;
             pool_put(lp->pool, nic_take_answer(nic, cls));
         }
+        /* The peer has forgotten our pause, too. */
+        port->in[cls].xoff = false;
     }
     port_forget_pauses(port);
 }

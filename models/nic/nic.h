@@ -28,10 +28,13 @@ struct nic_config {
     int64_t latency_ps;     /* each way between memory and wire */
     int64_t ack_latency_ps; /* from a packet's last bit to its ACK being ready */
     uint8_t cnp_tos, cnp_cls;
+    uint8_t ttl;             /* of all packets; >= 1 */
     bool ecn;                /* data leaves as ECT(0) */
     const struct cc_ops *cc; /* borrowed */
     const void *cc_params;   /* borrowed: cc->params_bytes */
 };
+
+struct drain;
 
 /* A NIC port and the QPs that send by it. */
 struct nic {
@@ -39,7 +42,10 @@ struct nic {
     struct qp *qps;                  /* borrowed: all of the network, by dense id */
     const struct nic_config *config; /* borrowed */
     uint8_t ready;                   /* bit c: ring[c] is not empty */
+    uint8_t storm;                   /* bit c: the peer is stopped for ever; drain.h */
+    bool has_drain;                  /* drain is not NULL */
     struct qp *ring[N_CLASSES]; /* last QP of each ring; its ready_next is the first */
+    struct drain *drain;        /* owned; NULL: the host is never slow */
     struct pipe up; /* to memory: completions and arrivals with their latency */
     struct port_sched sched;
     uint32_t host;  /* dense host id */

@@ -29,7 +29,7 @@ make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
         .type = type,
         .tos = qp->tos & 0xFC, /* answers are Not-ECT: nothing would react to a mark */
         .cls = qp->cls,
-        .ttl = TTL_FIRST};
+        .ttl = config->ttl};
     return pkt;
 }
 

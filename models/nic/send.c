@@ -177,7 +177,7 @@ make_data(struct lp *lp, struct qp *qp)
                            .tos = qp->tos,
                            .cls = qp->cls,
                            .flags = flags,
-                           .ttl = TTL_FIRST};
+                           .ttl = config->ttl};
     if (seq == qp->snd_una) {
         nic_restart_ack_timer(lp, qp);
     }

@@ -7,6 +7,7 @@
 #include "tests/support/rig.h"
 
 #include "models/host/pipe.h"
+#include "models/switch/watchdog.h"
 #include "topologies/topo.h"
 
 void
@@ -21,6 +22,7 @@ rig_init(struct rig *rig, uint64_t seed)
                              .ack_timeout = 14,
                              .retry_count = 7,
                              .ip = 4,
+                             .ttl = 64,
                              .pfc = 1 << 3},
                      .sw = {.buffer_bytes = 32000000,
                             .headroom_bytes = HEADROOM_COMPUTED,
@@ -29,6 +31,13 @@ rig_init(struct rig *rig, uint64_t seed)
                             .latency_ps = 300 * PS_PER_NS,
                             .pfc_reaction_ps = REACTION_IEEE,
                             .hash_seed = -1,
+                            .lb = {.flowlet_gap_ps = 256 * PS_PER_US,
+                                   .flowlet_entries = 256,
+                                   .load_quantum_bytes = 8192},
+                            .watchdog = {.detect_ps = WATCHDOG_SONIC,
+                                         .restore_ps = WATCHDOG_SONIC,
+                                         .poll_ps = WATCHDOG_SONIC},
+                            .cell_bytes = 144,
                             .pfc = 1 << 3},
                      .ecn = {.kmin_bytes = 100000,
                              .kmax_bytes = 400000,
@@ -452,11 +461,13 @@ mix_port(uint64_t *hash, const struct port *port, int64_t end_ps)
                                  stats->lost_error,
                                  stats->lost_on_link,
                                  stats->lost_down,
+                                 stats->lost_watchdog,
                                  stats->marked,
                                  stats->pfc_xoff_tx,
                                  stats->pfc_xon_tx,
                                  stats->pfc_xoff_rx,
                                  stats->pfc_xon_rx,
+                                 stats->pfc_ignored,
                                  port_paused_ps(port, c, end_ps)};
 
         for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
@@ -512,6 +523,11 @@ rig_digest(const struct rig *rig)
     }
     for (uint32_t i = 0; i < net->n_qps; i++) {
         mix_qp(&hash, &net->qps[i]);
+    }
+    for (uint32_t i = 0; i < net->deadlock.n_hops; i++) {
+        mix(&hash, net->deadlock.hops[i].port);
+        mix(&hash, net->deadlock.hops[i].queue_bytes);
+        mix(&hash, net->deadlock.found_ps);
     }
     for (guint i = 0; i < rig->records->len; i++) {
         const struct probe_record *record =

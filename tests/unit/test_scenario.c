@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "models/net_params.h"
+#include "models/switch/watchdog.h"
 #include "tools/results/capture.h"
 #include "tools/scenario/doc.h"
 #include "tools/scenario/flows_csv.h"
@@ -43,7 +44,9 @@ load_and_bind(const char *path, const char *const *sets, struct net **net, GErro
         scenario_explain(s, error);
         ok = FALSE;
     }
-    ok = ok && scenario_bind_faults(s, *net, error);
+    g_autoptr(GArray) changes = ok ? scenario_bind_faults(s, *net, error) : NULL;
+
+    ok = changes != NULL;
     if (ok) {
         g_autoptr(GError) cause = NULL;
 
@@ -315,7 +318,22 @@ test_full_reaches_the_network(void **state)
     assert_int_equal(s->nccl.copy_bps, INT64_C(1000000000000));
     assert_int_equal(s->nic.params.ack_timeout, 18);
     assert_int_equal(s->node.pipe_rate_bps, INT64_C(2400000000000));
-    assert_int_equal(net->n_faults, 10);
+    assert_int_equal(net->nic_params[0].ttl, 60);
+    assert_int_equal(net->switch_params[spine0].lb.kind, LB_FLOWLET);
+    assert_int_equal(net->switch_params[spine0].lb.flowlet_gap_ps, 100 * PS_PER_US);
+    assert_int_equal(net->switch_params[spine0].lb.flowlet_path, LB_LEAST_LOADED);
+    assert_int_equal(net->switch_params[leaf].lb.kind, LB_SPRAY);
+    assert_int_equal(net->switch_params[leaf].lb.spray, LB_RANDOM);
+    assert_int_equal(net->switch_params[spine0].watchdog.action, WATCHDOG_DROP);
+    assert_int_equal(net->switch_params[spine0].watchdog.detect_ps, 50 * PS_PER_MS);
+    assert_int_equal(net->switch_params[leaf].watchdog.action, WATCHDOG_FORWARD);
+    assert_int_equal(net->switch_params[leaf].watchdog.detect_ps, 50 * PS_PER_MS);
+    assert_int_equal(net->switch_params[leaf].watchdog.restore_ps, WATCHDOG_SONIC);
+    /* spine0 to host0 to host9, and leaf1 to host23 by two. */
+    assert_int_equal(net->n_given_routes, 10 + 2);
+    /* Five faults of links at both ends, spine3's links down and up (the one that a fault
+     * of its own has taken down is up by then), a storm and its end, a slow host. */
+    assert_int_equal(net->n_faults, 10 + 4 * 2 * 2 + 2 + 1);
     net_free(net);
     scenario_free(s);
 }

@@ -38,6 +38,8 @@ run_result_new(const struct scenario *scenario)
     result->why = g_ptr_array_new_with_free_func(clear_string);
     result->unfinished = g_ptr_array_new_with_free_func(clear_string);
     result->notes = g_ptr_array_new_with_free_func(clear_string);
+    result->deadlock = g_ptr_array_new_with_free_func(clear_string);
+    result->deadlock_since_ps = TIME_NEVER_PS;
     result->paths = g_ptr_array_new_with_free_func(clear_string);
     result->bands = g_array_new(FALSE, TRUE, sizeof(struct result_band));
     g_array_set_clear_func(result->bands, clear_band);
@@ -58,6 +60,7 @@ run_result_free(struct run_result *result)
     g_ptr_array_unref(result->why);
     g_ptr_array_unref(result->unfinished);
     g_ptr_array_unref(result->notes);
+    g_ptr_array_unref(result->deadlock);
     g_ptr_array_unref(result->paths);
     g_array_unref(result->bands);
     g_array_unref(result->works);

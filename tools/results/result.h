@@ -85,7 +85,8 @@ struct result_band {
 struct result_fabric {
     int64_t data_packets, packet_hops;
     int64_t drops, lossless_drops;
-    int64_t lost_error, lost_down, lost_ttl, lost_route;
+    int64_t lost_error, lost_down, lost_watchdog, lost_ttl, lost_route;
+    int64_t watchdog_strikes;
     int64_t discarded; /* out of order or duplicate, thrown away by the receiving NIC */
     int64_t ecn_marked, acks_sent, cnp_sent, nak_sent, retransmitted, timeouts;
     int64_t pfc_frames;
@@ -128,6 +129,9 @@ struct run_result {
     GPtrArray *why;        /* owned: char *, what made the verdict */
     GPtrArray *unfinished; /* owned: char * */
     GPtrArray *notes;      /* owned: char *, what a reader should know */
+    GPtrArray *deadlock;   /* owned: char *, ports of the cycle in order; empty: none */
+    int64_t deadlock_since_ps; /* TIME_NEVER_PS: none */
+    unsigned deadlock_class;
     bool expected; /* `expect` names a verdict, it is this one, and every band holds */
 
     int64_t sim_time_ps; /* last completion; without one the end */

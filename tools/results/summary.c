@@ -196,11 +196,12 @@ put_fabric(struct json_out *json, const struct run_result *result)
     json_out_int(json, "drops", fabric->drops);
     json_out_int(json, "lossless_drops", fabric->lossless_drops);
     json_out_int(json, "lost",
-                 fabric->lost_error + fabric->lost_down + fabric->lost_ttl +
-                     fabric->lost_route);
+                 fabric->lost_error + fabric->lost_down + fabric->lost_watchdog +
+                     fabric->lost_ttl + fabric->lost_route);
     json_out_open(json, "lost_by", '{', true);
     json_out_int(json, "link_error", fabric->lost_error);
     json_out_int(json, "link_down", fabric->lost_down);
+    json_out_int(json, "watchdog", fabric->lost_watchdog);
     json_out_int(json, "ttl", fabric->lost_ttl);
     json_out_int(json, "no_route", fabric->lost_route);
     json_out_close(json, '}');
@@ -212,6 +213,7 @@ put_fabric(struct json_out *json, const struct run_result *result)
     json_out_int(json, "retransmitted", fabric->retransmitted);
     json_out_int(json, "timeouts", fabric->timeouts);
     json_out_int(json, "pfc_frames", fabric->pfc_frames);
+    json_out_int(json, "watchdog_strikes", fabric->watchdog_strikes);
     json_out_quotient(json, "pfc_pause_share_max", fabric->pause_ps_max, result->run_ps);
     json_out_quotient(json, "pfc_pause_share_mean", fabric->pause_ps_sum,
                       (__int128)result->run_ps * fabric->n_pausable);
@@ -302,6 +304,13 @@ summary_to_json(const struct run_result *result)
     put_lines(&json, "why", result->why);
     put_lines(&json, "unfinished", result->unfinished);
     put_lines(&json, "notes", result->notes);
+    put_lines(&json, "deadlock", result->deadlock);
+    if (result->deadlock->len) {
+        json_out_int(&json, "deadlock_class", result->deadlock_class);
+    } else {
+        json_out_null(&json, "deadlock_class");
+    }
+    json_out_us(&json, "deadlock_since_us", result->deadlock_since_ps);
     json_out_us(&json, "sim_time_us", result->sim_time_ps);
     json_out_us(&json, "end_us", result->end_ps);
     json_out_us(&json, "run_us", result->run_ps);

@@ -222,6 +222,9 @@ put_fabric(GString *out, const struct run_result *result)
     label(out, "losses");
     put_counter(out, "dropped for lack of buffer, ", fabric->drops);
     put_counter(out, "by links, ", fabric->lost_error + fabric->lost_down);
+    if (fabric->lost_watchdog) {
+        put_counter(out, "by watchdogs, ", fabric->lost_watchdog);
+    }
     put_counter(out, "otherwise\n", fabric->lost_ttl + fabric->lost_route);
     label(out, "congestion");
     put_counter(out, "marked, ", fabric->ecn_marked);

@@ -22,9 +22,9 @@ enum { NCCL_ACK_TIMEOUT = 20 };
 static const struct doc_key nic_keys[] = {{"profile", false},    {"pfc", false},
                                           {"retransmit", false}, {"msg_rate", true},
                                           {"pcie", true},        {NULL, false}};
-static const struct doc_key switch_keys[] = {
-    {"profile", false}, {"pfc", false},      {"ecn", false}, {"lb", false},
-    {"watchdog", true}, {"scheduler", true}, {NULL, false}};
+static const struct doc_key switch_keys[] = {{"profile", false},  {"pfc", false},
+                                             {"ecn", false},      {"watchdog", false},
+                                             {"scheduler", true}, {NULL, false}};
 
 /* `pfc`: a list of classes, as a mask. */
 static gboolean
@@ -149,12 +149,34 @@ read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic
     return TRUE;
 }
 
+/* `watchdog`, if it is there: an object, or the action alone. */
+static gboolean
+read_watchdog(const struct doc_at *at, struct scenario_switch *sw, GError **error)
+{
+    const struct param *action = param_find(watchdog_param_table, "action");
+    struct doc_at sub = doc_key(at, "watchdog");
+    int64_t value;
+
+    if (sub.json == NULL) {
+        return TRUE;
+    }
+    if (json_is_string(sub.json)) {
+        if (!doc_param_value(&sub, action, &value, error)) {
+            return FALSE;
+        }
+        param_set(action, &sw->params, value);
+        sw->watchdog_set |= part_key_bit(watchdog_param_table, "action");
+        return TRUE;
+    }
+    return doc_check_object(&sub, NULL, watchdog_param_table, error) &&
+           doc_params(&sub, watchdog_param_table, &sw->params, &sw->watchdog_set, error);
+}
+
 static gboolean
 read_switch(const struct doc_at *at, const char *fallback, struct scenario_switch *sw,
             GError **error)
 {
     static const struct doc_key profile_keys[] = {{"ecn", false}, {NULL, false}};
-    static const char *const later[] = {"flowlet", "spray", "adaptive", NULL};
     struct doc_at pfc = doc_key(at, "pfc");
     g_autofree char *file = NULL;
     json_t *values;
@@ -177,8 +199,7 @@ read_switch(const struct doc_at *at, const char *fallback, struct scenario_switc
         }
     }
     if (!doc_params(at, switch_param_table, &sw->params, &sw->set, error) ||
-        !part_ecn_read(at, sw, error) ||
-        !check_only_word(at, "lb", "ecmp", later, error)) {
+        !part_ecn_read(at, sw, error) || !read_watchdog(at, sw, error)) {
         return FALSE;
     }
     if (pfc.json != NULL) {
@@ -207,7 +228,7 @@ nic_json(const struct scenario_nic *nic, bool all)
 }
 
 static json_t *
-switch_json(const struct scenario_switch *sw, bool all)
+switch_json(const struct scenario_switch *sw)
 {
     const struct param *place = param_find(switch_param_table, "ecn_at");
     const uint64_t place_bit = part_key_bit(switch_param_table, "ecn_at");
@@ -229,8 +250,11 @@ switch_json(const struct scenario_switch *sw, bool all)
     if (sw->has_pfc) {
         json_object_set_new(object, "pfc", classes_json(sw->params.pfc));
     }
-    if (all) {
-        json_object_set_new(object, "lb", json_string("ecmp"));
+    if (sw->watchdog_set) {
+        json_t *watchdog = json_object();
+
+        doc_put_params(watchdog, watchdog_param_table, &sw->params, sw->watchdog_set);
+        json_object_set_new(object, "watchdog", watchdog);
     }
     return object;
 }
@@ -417,6 +441,7 @@ finish_switch(struct scenario *s)
         s->sw.has_pfc = true;
     }
     s->sw.set = part_all_keys(switch_param_table);
+    s->sw.watchdog_set = part_all_keys(watchdog_param_table);
     for (int c = 0; c < 8; c++) {
         if (lossless & (uint8_t)~s->sw.params.pfc & 1u << c) {
             g_ptr_array_add(
@@ -462,6 +487,7 @@ part_devices_read(struct scenario *s, const struct doc_at *root, GError **error)
     s->switch_overrides = g_array_new(FALSE, FALSE, sizeof(struct scenario_switch));
     param_set_defaults(nic_param_table, &s->nic.params);
     param_set_defaults(switch_param_table, &s->sw.params);
+    param_set_defaults(watchdog_param_table, &s->sw.params);
     if (s->preset->cnp_interval_ps > 0) {
         s->nic.params.cnp_interval_ps = s->preset->cnp_interval_ps;
     }
@@ -480,7 +506,7 @@ part_devices_write(const struct scenario *s, json_t *root)
     json_t *nics = json_object(), *switches = json_object();
 
     json_object_set_new(root, "nic", nic_json(&s->nic, true));
-    json_object_set_new(root, "switch", switch_json(&s->sw, true));
+    json_object_set_new(root, "switch", switch_json(&s->sw));
     for (guint i = 0; i < s->nic_overrides->len; i++) {
         const struct scenario_nic *nic =
             &g_array_index(s->nic_overrides, struct scenario_nic, i);
@@ -491,7 +517,7 @@ part_devices_write(const struct scenario *s, json_t *root)
         const struct scenario_switch *sw =
             &g_array_index(s->switch_overrides, struct scenario_switch, i);
 
-        json_object_set_new(switches, sw->pattern, switch_json(sw, false));
+        json_object_set_new(switches, sw->pattern, switch_json(sw));
     }
     json_object_set_new(root, "nics", nics);
     json_object_set_new(root, "switches", switches);

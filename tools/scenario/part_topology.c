@@ -228,6 +228,99 @@ read_overrides(struct scenario *s, const struct doc_at *at, GError **error)
     return TRUE;
 }
 
+/* ---- routes --------------------------------------------------------------------------- */
+
+static void
+route_clear(void *data)
+{
+    struct scenario_route *route = data;
+
+    g_free(route->at);
+    g_free(route->to);
+    g_clear_pointer(&route->via, g_ptr_array_unref);
+}
+
+/* `via`: a name, or a list of them. */
+static gboolean
+read_via(const struct doc_at *at, GPtrArray *via, GError **error)
+{
+    const char *text;
+
+    if (!json_is_array(at->json)) {
+        if (!doc_text(at, &text, error)) {
+            return FALSE;
+        }
+        g_ptr_array_add(via, g_strdup(text));
+        return TRUE;
+    }
+    for (size_t i = 0; i < json_array_size(at->json); i++) {
+        struct doc_at sub = doc_index(at, i);
+
+        if (!doc_text(&sub, &text, error)) {
+            return FALSE;
+        }
+        for (guint k = 0; k < via->len; k++) {
+            if (strcmp(via->pdata[k], text) == 0) {
+                return doc_fail(&sub, SCENARIO_ERROR_VALUE, error, "is '%.60s' again",
+                                text);
+            }
+        }
+        g_ptr_array_add(via, g_strdup(text));
+    }
+    return via->len > 0 || doc_fail(at, SCENARIO_ERROR_VALUE, error,
+                                    "is empty; allowed is at least one neighbour");
+}
+
+static gboolean
+read_routes(struct scenario *s, const struct doc_at *topology, GError **error)
+{
+    static const struct doc_key keys[] = {
+        {"at", false}, {"to", false}, {"via", false}, {NULL, false}};
+    struct doc_at list = doc_key(topology, "routes");
+
+    if (list.json == NULL) {
+        return TRUE;
+    }
+    if (!doc_check_array(&list, error)) {
+        return FALSE;
+    }
+    for (size_t i = 0; i < json_array_size(list.json); i++) {
+        struct doc_at one = doc_index(&list, i), at = doc_key(&one, "at"),
+                      to = doc_key(&one, "to"), via = doc_key(&one, "via");
+        struct scenario_route route = {.via = g_ptr_array_new_with_free_func(g_free)};
+        const char *here = NULL, *host = NULL;
+
+        if (!doc_check_object(&one, keys, NULL, error) || !doc_text(&at, &here, error) ||
+            !doc_text(&to, &host, error) || !read_via(&via, route.via, error)) {
+            route_clear(&route);
+            return FALSE;
+        }
+        route.at = g_strdup(here);
+        route.to = g_strdup(host);
+        g_array_append_val(s->routes, route);
+    }
+    return TRUE;
+}
+
+static json_t *
+routes_json(const struct scenario *s)
+{
+    json_t *list = json_array();
+
+    for (guint i = 0; i < s->routes->len; i++) {
+        const struct scenario_route *route =
+            &g_array_index(s->routes, struct scenario_route, i);
+        json_t *via = json_array();
+
+        for (guint k = 0; k < route->via->len; k++) {
+            json_array_append_new(via, json_string(route->via->pdata[k]));
+        }
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "at", route->at, "to",
+                                              route->to, "via", via));
+    }
+    return list;
+}
+
 /* ---- graph ---------------------------------------------------------------------------- */
 
 static gboolean
@@ -385,15 +478,13 @@ read_node(struct scenario *s, const struct doc_at *root, GError **error)
 static gboolean
 check_keys(const struct scenario *s, const struct doc_at *at, GError **error)
 {
-    static const struct doc_key plain[] = {{"type", false},
-                                           {"host_link", false},
-                                           {"fabric_link", false},
-                                           {"overrides", false},
-                                           {NULL, false}};
+    static const struct doc_key plain[] = {{"type", false},        {"host_link", false},
+                                           {"fabric_link", false}, {"overrides", false},
+                                           {"routes", false},      {NULL, false}};
     static const struct doc_key graph[] = {{"type", false},        {"host_link", false},
                                            {"fabric_link", false}, {"overrides", false},
                                            {"nodes", false},       {"links", false},
-                                           {NULL, false}};
+                                           {"routes", false},      {NULL, false}};
 
     if (!doc_check_object(at, s->topo->is_graph ? graph : plain, s->topo->params,
                           error)) {
@@ -448,6 +539,8 @@ part_topology_read(struct scenario *s, const struct doc_at *root, GError **error
     s->graph_links = g_array_new(FALSE, FALSE, sizeof(struct topo_graph_link));
     s->graph_link_specs = g_array_new(FALSE, FALSE, sizeof(struct scenario_link));
     s->link_overrides = g_array_new(FALSE, FALSE, sizeof(struct scenario_link_override));
+    s->routes = g_array_new(FALSE, TRUE, sizeof(struct scenario_route));
+    g_array_set_clear_func(s->routes, route_clear);
     link_set_defaults(&s->host_link, scenario_link_table[LINK_LENGTH].def);
     link_set_defaults(&s->fabric_link, FABRIC_LENGTH_MM);
     if (!read_node(s, root, error)) {
@@ -466,7 +559,7 @@ part_topology_read(struct scenario *s, const struct doc_at *root, GError **error
            doc_params(&at, s->topo->params, s->topo_params, NULL, error) &&
            read_common_link(&at, "host_link", &s->host_link, error) &&
            read_common_link(&at, "fabric_link", &s->fabric_link, error) &&
-           read_overrides(s, &at, error) &&
+           read_overrides(s, &at, error) && read_routes(s, &at, error) &&
            (!s->topo->is_graph || read_graph(s, &at, error)) && resolve(s, root, error);
 }
 
@@ -501,6 +594,7 @@ part_topology_write(const struct scenario *s, json_t *root)
         json_object_set_new(overrides, o->pattern, one);
     }
     json_object_set_new(topology, "overrides", overrides);
+    json_object_set_new(topology, "routes", routes_json(s));
     if (s->topo->is_graph) {
         write_graph(s, topology);
     }
@@ -531,5 +625,6 @@ part_topology_clear(struct scenario *s)
     g_clear_pointer(&s->graph_links, g_array_unref);
     g_clear_pointer(&s->graph_link_specs, g_array_unref);
     g_clear_pointer(&s->link_overrides, g_array_unref);
+    g_clear_pointer(&s->routes, g_array_unref);
     g_clear_pointer(&s->topo_params, g_free);
 }

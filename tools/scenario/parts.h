@@ -44,7 +44,12 @@ gboolean part_work_read(struct scenario *s, const struct doc_at *root, GError **
 void part_work_write(const struct scenario *s, json_t *root);
 void part_work_clear(struct scenario *s);
 
-/* `faults`, `output`, `expect`, `compat`. */
+/* `faults`. */
+gboolean part_faults_read(struct scenario *s, const struct doc_at *root, GError **error);
+void part_faults_write(const struct scenario *s, json_t *root);
+void part_faults_clear(struct scenario *s);
+
+/* `output`, `expect`, `compat`. */
 gboolean part_run_read(struct scenario *s, const struct doc_at *root, GError **error);
 void part_run_write(const struct scenario *s, json_t *root);
 void part_run_clear(struct scenario *s);
@@ -58,6 +63,7 @@ void part_pcap_clear(struct scenario *s);
 extern const struct param scenario_root_table[];   /* over struct scenario */
 extern const struct param scenario_node_table[];   /* over struct scenario_node */
 extern const struct param scenario_link_table[];   /* over struct scenario_link */
+extern const struct param scenario_fault_table[];  /* over struct scenario_fault */
 extern const struct param scenario_output_table[]; /* over struct scenario_output */
 extern const struct param scenario_tap_table[];    /* over struct scenario_tap */
 

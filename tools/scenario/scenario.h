@@ -87,9 +87,9 @@ struct scenario_nic {
 };
 
 struct scenario_switch {
-    char *pattern; /* owned; NULL: all */
-    char *profile; /* owned; NULL: none named */
-    uint64_t set;
+    char *pattern;              /* owned; NULL: all */
+    char *profile;              /* owned; NULL: none named */
+    uint64_t set, watchdog_set; /* of watchdog_param_table, over the same 'params' */
     struct switch_params params;
     struct scenario_ecn ecn;
     bool has_pfc, has_ecn;
@@ -101,14 +101,36 @@ struct scenario_link_override {
     struct scenario_link link;
 };
 
+/* A row of `topology.routes`, as written. */
+struct scenario_route {
+    char *at, *to;  /* owned: names or globs of switches, of hosts */
+    GPtrArray *via; /* owned: char *, names of neighbours */
+};
+
+/* `faults[].do`. */
+enum scenario_fault_kind {
+    SCENARIO_DOWN,
+    SCENARIO_UP,
+    SCENARIO_RATE,
+    SCENARIO_ERROR_RATE,
+    SCENARIO_DROP,
+    SCENARIO_PAUSE_STORM,
+    SCENARIO_SLOW_RECEIVER,
+    SCENARIO_SWITCH_DOWN,
+    SCENARIO_SWITCH_UP,
+};
+
 /* `faults`, as written. */
 struct scenario_fault {
     int64_t at_ps;
-    char *link;           /* owned */
-    enum fault_kind kind; /* FAULT_DOWN to FAULT_DROP */
-    int64_t rate_bps;     /* FAULT_RATE */
-    int64_t error_e18;    /* FAULT_ERROR_RATE */
-    GArray *packets;      /* owned: uint64_t, ascending, 1-based; FAULT_DROP */
+    enum scenario_fault_kind kind;
+    char *name;        /* owned: of a link; of a port or host; of a switch */
+    int64_t rate_bps;  /* SCENARIO_RATE, SCENARIO_SLOW_RECEIVER */
+    int64_t error_e18; /* SCENARIO_ERROR_RATE */
+    int64_t until_ps;  /* SCENARIO_PAUSE_STORM, _SLOW_RECEIVER; PARAM_SPECIAL: for ever */
+    int64_t cls;       /* SCENARIO_PAUSE_STORM; PARAM_SPECIAL: all lossless ones */
+    int64_t buffer_bytes; /* SCENARIO_SLOW_RECEIVER */
+    GArray *packets;      /* owned: uint64_t, ascending, 1-based; SCENARIO_DROP */
 };
 
 /* Reference to a host of a workload as written: by name, or by position when
@@ -179,6 +201,7 @@ struct scenario {
     GArray *graph_link_specs; /* owned: struct scenario_link, by link */
     struct topo_graph graph;
     GArray *link_overrides; /* owned: struct scenario_link_override, in order */
+    GArray *routes;         /* owned: struct scenario_route, in order */
 
     struct scenario_node node;
     struct scenario_nic nic;   /* every key set */
@@ -237,10 +260,19 @@ struct work_params *scenario_bind_work(const struct scenario *scenario,
                                        const struct net *net, uint32_t index,
                                        GError **error);
 
+/* A link that goes down or comes up, by a fault of its own or of a switch at its end. */
+struct scenario_link_change {
+    int64_t at_ps;
+    guint index; /* of the fault */
+    uint32_t link;
+    bool down;
+};
+
 /* Plans all faults on 'net' (net_add_fault()), in order of the scenario, between net_build()
- * and net_start(). */
-gboolean scenario_bind_faults(const struct scenario *scenario, struct net *net,
-                              GError **error);
+ * and net_start().  Returns the changes of links that follow, in order of time (struct
+ * scenario_link_change; owned by the caller), NULL with 'error'. */
+GArray *scenario_bind_faults(const struct scenario *scenario, struct net *net,
+                             GError **error);
 
 /* Which ports are sampled: bytes by dense port id (after net_build()), 1 where a pattern of
  * output.series matches.  Owned by the caller (g_free); NULL without 'error': all. */
