@@ -23,8 +23,8 @@ struct rig_flow {
     uint32_t connection; /* of the network */
     unsigned side;       /* the QP that sends */
     int64_t bytes, at_ps;
-    bool has_imm;        /* a WRITE with immediate data */
-    enum qp_verb verb;   /* of a READ 'side' is the QP that asks */
+    bool has_imm;      /* a WRITE with immediate data */
+    enum qp_verb verb; /* of a READ 'side' is the QP that asks */
     /* TIME_NEVER_PS: not yet. */
     int64_t start_ps, sent_ps, received_ps;
     int64_t received_bytes;

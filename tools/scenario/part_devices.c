@@ -19,9 +19,11 @@
 /* NCCL_IB_TIMEOUT's default, NCCL 2.30.7. */
 enum { NCCL_ACK_TIMEOUT = 20 };
 
-static const struct doc_key nic_keys[] = {{"profile", false},    {"pfc", false},
-                                          {"retransmit", false}, {"msg_rate", true},
-                                          {"pcie", true},        {NULL, false}};
+static const struct doc_key nic_keys[] = {{"profile", false},
+                                          {"pfc", false},
+                                          {"msg_rate", true},
+                                          {"pcie", true},
+                                          {NULL, false}};
 static const struct doc_key switch_keys[] = {
     {"profile", false}, {"pfc", false},      {"ecn", false}, {"lb", false},
     {"watchdog", true}, {"scheduler", true}, {NULL, false}};
@@ -118,7 +120,6 @@ read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic
          GError **error)
 {
     static const struct doc_key profile_keys[] = {{"msg_rate", false}, {NULL, false}};
-    static const char *const later[] = {"sr", NULL};
     struct doc_at pfc = doc_key(at, "pfc");
     g_autofree char *file = NULL;
     json_t *values;
@@ -138,8 +139,7 @@ read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic
             return FALSE;
         }
     }
-    if (!doc_params(at, nic_param_table, &nic->params, &nic->set, error) ||
-        !check_only_word(at, "retransmit", "gbn", later, error)) {
+    if (!doc_params(at, nic_param_table, &nic->params, &nic->set, error)) {
         return FALSE;
     }
     if (pfc.json != NULL) {
@@ -189,7 +189,7 @@ read_switch(const struct doc_at *at, const char *fallback, struct scenario_switc
 }
 
 static json_t *
-nic_json(const struct scenario_nic *nic, bool all)
+nic_json(const struct scenario_nic *nic)
 {
     json_t *object = json_object();
 
@@ -199,9 +199,6 @@ nic_json(const struct scenario_nic *nic, bool all)
     doc_put_params(object, nic_param_table, &nic->params, nic->set);
     if (nic->has_pfc) {
         json_object_set_new(object, "pfc", classes_json(nic->params.pfc));
-    }
-    if (all) {
-        json_object_set_new(object, "retransmit", json_string("gbn"));
     }
     return object;
 }
@@ -479,13 +476,13 @@ part_devices_write(const struct scenario *s, json_t *root)
 {
     json_t *nics = json_object(), *switches = json_object();
 
-    json_object_set_new(root, "nic", nic_json(&s->nic, true));
+    json_object_set_new(root, "nic", nic_json(&s->nic));
     json_object_set_new(root, "switch", switch_json(&s->sw, true));
     for (guint i = 0; i < s->nic_overrides->len; i++) {
         const struct scenario_nic *nic =
             &g_array_index(s->nic_overrides, struct scenario_nic, i);
 
-        json_object_set_new(nics, nic->pattern, nic_json(nic, false));
+        json_object_set_new(nics, nic->pattern, nic_json(nic));
     }
     for (guint i = 0; i < s->switch_overrides->len; i++) {
         const struct scenario_switch *sw =
