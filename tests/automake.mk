@@ -56,6 +56,7 @@ property_tests = \
 	tests/property/prop_ideal \
 	tests/property/prop_lossless \
 	tests/property/prop_scenario \
+	tests/property/prop_verbs \
 	$(NULL)
 
 golden_tests = \

@@ -116,7 +116,7 @@ struct qp {
     const struct qp_user_ops *user; /* borrowed */
     void *user_ctx;                 /* borrowed */
     int64_t retransmitted;          /* packets */
-    int64_t payload_sent;           /* first transmissions only */
+    int64_t payload_sent;           /* first transmissions only, as far as it knows */
     int64_t payload_received;
     uint32_t timeouts, naks_received, cnps_received;
     uint32_t cnps_sent;

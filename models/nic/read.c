@@ -153,16 +153,6 @@ nic_receive_response(struct lp *lp, struct qp *qp, const struct packet *pkt)
 
 /* ---- responder ------------------------------------------------------------------------ */
 
-void
-nic_accept_read(struct lp *lp, struct qp *qp, struct packet *pkt)
-{
-    pkt->flags |= PACKET_FIRST;
-    pkt->ready_ps = lp->now_ps + qp->nic->config->latency_ps;
-    queue_push(&qp->answers, pkt);
-    qp->special |= QP_ANSWERS;
-    nic_activate(lp, qp);
-}
-
 /* PSNs that 'pkt', an answer that waits, has still to send; an ACK or the like: 0. */
 static int32_t
 psns_left(const struct packet *pkt)
@@ -172,33 +162,89 @@ psns_left(const struct packet *pkt)
                : 0;
 }
 
-/* Drops the answers that a repeated request from 'psn' on, of 'n' PSNs, makes needless.  In
- * go-back-N those are all behind it, in a selective repeat those within. */
 static void
-drop_answers(struct lp *lp, struct qp *qp, uint32_t psn, int32_t n)
+queue_answer(struct qp *qp, struct packet *pkt)
 {
-    struct queue kept = {0};
+    queue_push(&qp->answers, pkt);
+    qp->special |= QP_ANSWERS;
+}
 
-    while (qp->answers.head) {
-        struct packet *pkt = queue_pop(&qp->answers);
-        int32_t from = psn_diff(pkt->tp.psn, psn), left = psns_left(pkt);
+/* Go-back-N: drops the answers from 'psn' on; all that they answer will come again. */
+static void
+drop_answers(struct lp *lp, struct qp *qp, uint32_t psn)
+{
+    struct queue all = qp->answers;
 
-        if (from >= 0 && (!qp->sr || (left > 0 && from + left <= n))) {
+    qp->answers = (struct queue){0};
+    while (all.head) {
+        struct packet *pkt = queue_pop(&all);
+
+        if (psn_diff(pkt->tp.psn, psn) >= 0) {
             pool_put(lp->pool, pkt);
         } else {
-            queue_push(&kept, pkt);
+            queue_push(&qp->answers, pkt);
         }
     }
-    qp->answers = kept;
+}
+
+/* Selective repeat: puts 'request' (steals it) into the place of those within it, or at the
+ * end; drops it where one that waits will answer all of it. */
+static void
+merge_answers(struct lp *lp, struct qp *qp, struct packet *request)
+{
+    struct queue all = qp->answers;
+    int32_t n = psns_left(request);
+    uint32_t psn = request->tp.psn;
+    bool placed = false;
+
+    qp->answers = (struct queue){0};
+    while (all.head) {
+        struct packet *pkt = queue_pop(&all);
+        int32_t from = psn_diff(pkt->tp.psn, psn), left = psns_left(pkt);
+        bool is_within = left > 0 && from >= 0 && from + left <= n;
+        bool covers = left > 0 && from <= 0 && from + left >= n;
+
+        if (!is_within || covers) {
+            queue_push(&qp->answers, pkt);
+        } else {
+            pool_put(lp->pool, pkt);
+        }
+        if ((is_within || covers) && !placed) {
+            placed = true;
+            if (covers) {
+                pool_put(lp->pool, request);
+            } else {
+                queue_push(&qp->answers, request);
+            }
+        }
+    }
+    if (!placed) {
+        queue_answer(qp, request);
+    }
+}
+
+void
+nic_accept_read(struct lp *lp, struct qp *qp, struct packet *pkt)
+{
+    pkt->flags |= PACKET_FIRST;
+    pkt->ready_ps = lp->now_ps + qp->nic->config->latency_ps;
+    queue_answer(qp, pkt);
+    nic_activate(lp, qp);
 }
 
 void
 nic_repeat_read(struct lp *lp, struct qp *qp, struct packet *pkt)
 {
-    drop_answers(lp, qp, pkt->tp.psn,
-                 (int32_t)nic_read_psns(pkt->tp.message_bytes, pkt->imm));
+    pkt->flags |= PACKET_FIRST;
+    pkt->ready_ps = lp->now_ps + qp->nic->config->latency_ps;
+    if (qp->sr) {
+        merge_answers(lp, qp, pkt);
+    } else {
+        drop_answers(lp, qp, pkt->tp.psn);
+        queue_answer(qp, pkt);
+    }
     nic_release_answers(lp, qp);
-    nic_accept_read(lp, qp, pkt);
+    nic_activate(lp, qp);
 }
 
 bool
