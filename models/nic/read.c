@@ -187,40 +187,39 @@ drop_answers(struct lp *lp, struct qp *qp, uint32_t psn)
     }
 }
 
-/* Selective repeat: puts 'request' (steals it) into the place of those within it, or at the
- * end; drops it where one that waits will answer all of it. */
+/* Selective repeat: puts 'request' (steals it) before those behind it by PSN, as it fills a
+ * gap that the requester waits at, and drops those within it; or drops it where one that
+ * waits will answer all of it. */
 static void
 merge_answers(struct lp *lp, struct qp *qp, struct packet *request)
 {
     struct queue all = qp->answers;
     int32_t n = psns_left(request);
     uint32_t psn = request->tp.psn;
-    bool placed = false;
+    bool is_placed = false, is_covered = false;
 
     qp->answers = (struct queue){0};
     while (all.head) {
         struct packet *pkt = queue_pop(&all);
         int32_t from = psn_diff(pkt->tp.psn, psn), left = psns_left(pkt);
-        bool is_within = left > 0 && from >= 0 && from + left <= n;
-        bool covers = left > 0 && from <= 0 && from + left >= n;
 
-        if (!is_within || covers) {
-            queue_push(&qp->answers, pkt);
-        } else {
+        is_covered |= !is_placed && left > 0 && from <= 0 && from + left >= n;
+        if (!is_placed && !is_covered && from >= 0) {
+            queue_push(&qp->answers, request);
+            is_placed = true;
+        }
+        if (is_placed && left > 0 && from >= 0 && from + left <= n) {
             pool_put(lp->pool, pkt);
-        }
-        if ((is_within || covers) && !placed) {
-            placed = true;
-            if (covers) {
-                pool_put(lp->pool, request);
-            } else {
-                queue_push(&qp->answers, request);
-            }
+        } else {
+            queue_push(&qp->answers, pkt);
         }
     }
-    if (!placed) {
-        queue_answer(qp, request);
+    if (is_covered) {
+        pool_put(lp->pool, request);
+    } else if (!is_placed) {
+        queue_push(&qp->answers, request);
     }
+    qp->special |= QP_ANSWERS;
 }
 
 void

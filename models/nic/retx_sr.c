@@ -7,7 +7,7 @@
  * bits and counts when all before it has come: messages complete in order.  A packet that
  * has more to say than that it came (the last of a message, one that asks for an ACK, a
  * READ request, the first of a SEND) is held itself.  What comes from beyond the window is
- * discarded; a requester sends no further than that.
+ * discarded, but for READ requests, whose PSNs reach far; a requester sends no further.
  *
  * Missing.  A gap alone says nothing: packets may have overtaken each other.  What is still
  * missing nic.sr_reorder (up to twice that) after something behind it has come is lost.  The
@@ -443,8 +443,8 @@ receive_early(struct lp *lp, struct qp *qp, struct packet *pkt, int32_t ahead)
         qp->nic->lost_protocol++; /* behind one that was refused: it will come again */
         return false;
     }
-    if (is_within ? has_bit(sr, sr->come[SR_REQUESTS], seq)
-                  : is_read && holds_read(qp, ahead)) {
+    if (is_read ? holds_read(qp, ahead)
+                : is_within && has_bit(sr, sr->come[SR_REQUESTS], seq)) {
         qp->nic->lost_protocol++;
         return false;
     }
@@ -454,7 +454,7 @@ receive_early(struct lp *lp, struct qp *qp, struct packet *pkt, int32_t ahead)
         qp->nic->lost_protocol++;
         return false;
     }
-    if (is_within) {
+    if (!is_read) {
         set_bit(sr, sr->come[SR_REQUESTS], seq);
     }
     if (!is_read && !(pkt->flags & (PACKET_LAST | PACKET_ACK_REQ)) &&
@@ -663,13 +663,12 @@ nic_gap_timer(struct lp *lp, struct qp *qp, unsigned role)
             track->again_to = track->told_to;
         }
     }
-    if (track->repeat_of == base && track->repeats == SR_REPEATS) {
-        return;
-    }
-    if (track->max > track->told_to) {
-        watch_gaps(lp, qp, role);
-    } else {
-        arm(lp, qp, role, track->again_ps);
+    if (track->repeat_of != base || track->repeats < SR_REPEATS) {
+        if (track->max > track->told_to) {
+            watch_gaps(lp, qp, role);
+        } else {
+            arm(lp, qp, role, track->again_ps);
+        }
     }
     if (role == SR_RESPONSES) {
         nic_activate(lp, qp);
