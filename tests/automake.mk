@@ -37,9 +37,12 @@ unit_tests = \
 	tests/unit/test_profiles \
 	tests/unit/test_qp \
 	tests/unit/test_quantity \
+	tests/unit/test_read \
 	tests/unit/test_results \
+	tests/unit/test_retx_sr \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_rnr \
 	tests/unit/test_route \
 	tests/unit/test_run \
 	tests/unit/test_scenario \
