@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/bottleneck.c \
+	tests/support/bottleneck.h \
 	tests/support/data.c \
 	tests/support/data.h \
 	tests/support/job.c \
@@ -73,6 +75,7 @@ theory_tests = \
 	tests/theory/test_known_buffer \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
+	tests/theory/test_known_equilibria \
 	tests/theory/test_known_incast \
 	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
@@ -137,6 +140,7 @@ fuzz_targets = \
 	$(NULL)
 
 validate_scripts = \
+	tests/validate/experiments \
 	$(NULL)
 
 # Each makes the test named in it fail; tests/mutants/run sees to that.

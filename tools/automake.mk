@@ -49,6 +49,7 @@ libtools_a_SOURCES = \
 	tools/run.c \
 	tools/run.h \
 	tools/run_read.c \
+	tools/run_works.c \
 	tools/scenario/bind.c \
 	tools/scenario/bind_work.c \
 	tools/scenario/doc.c \

@@ -243,6 +243,7 @@ waits_for_a_link(void **state)
     rig.nic.ack_timeout = 0;
     rig_star(&rig, 2, 100 * GBPS, DELAY);
     rig_build(&rig);
+    rig.net->sample_ps = 10 * PS_PER_US; /* so that there are epochs to judge at */
     net_add_fault(rig.net, 0, &down);
     net_add_fault(rig.net, 0, &up);
     struct rig_flow *flow = rig_flow(&rig, 0, 1, 64, 2 * PS_PER_US);

@@ -162,29 +162,6 @@ test_ranges(void **state)
     assert_refused("1.000000000000000000001us", PARAM_TIME, "a time such as");
 }
 
-static void
-test_nccl_sizes(void **state)
-{
-    static const struct {
-        const char *text;
-        int64_t bytes;
-    } good[] = {
-        {"8", 8}, {"8M", 8 << 20}, {"1G", 1 << 30}, {"32k", 32768}, {"0.5K", 512}};
-    static const char *const bad[] = {"", "8MB", "8 M", "-8", "M", "8MiB", NULL};
-    int64_t value;
-
-    (void)state;
-    for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
-        assert_true(units_parse_nccl_size(good[i].text, &value, NULL));
-        assert_int_equal(value, good[i].bytes);
-    }
-    for (const char *const *text = bad; *text != NULL; text++) {
-        if (units_parse_nccl_size(*text, &value, NULL)) {
-            fail_msg("'%s' is taken", *text);
-        }
-    }
-}
-
 /* Whatever a table writes, the parser reads as the same value. */
 static void
 test_what_is_written_reads_back(void **state)
@@ -251,7 +228,6 @@ main(void)
         cmocka_unit_test(test_shares_fractions_ratios),
         cmocka_unit_test(test_wrong_forms),
         cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_nccl_sizes),
         cmocka_unit_test(test_what_is_written_reads_back),
         cmocka_unit_test(test_locale_changes_nothing),
         cmocka_unit_test(test_cable),

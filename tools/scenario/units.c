@@ -48,17 +48,6 @@ static const struct unit size_units[] = {
     {"TiB", INT64_C(1) << 40},
     {NULL, 0},
 };
-/* As nccl-tests parse -b and -e. */
-static const struct unit nccl_units[] = {
-    {"", 1},
-    {"k", INT64_C(1) << 10},
-    {"K", INT64_C(1) << 10},
-    {"m", INT64_C(1) << 20},
-    {"M", INT64_C(1) << 20},
-    {"g", INT64_C(1) << 30},
-    {"G", INT64_C(1) << 30},
-    {NULL, 0},
-};
 static const struct unit length_units[] = {
     {"mm", 1}, {"cm", 10}, {"m", 1000}, {"km", 1000000}, {NULL, 0},
 };
@@ -303,26 +292,6 @@ units_parse(const char *text, enum param_kind kind, int64_t *value, GError **err
         *value = -*value;
     }
     return TRUE;
-}
-
-gboolean
-units_parse_nccl_size(const char *text, int64_t *value, GError **error)
-{
-    struct decimal d;
-    int64_t size = decimal_read(text, &d) ? unit_find(nccl_units, d.rest) : 0;
-
-    if (size == 0) {
-        g_set_error(
-            error, UNITS_ERROR, UNITS_ERROR_FORM,
-            "is '%.60s'; allowed are bytes such as \"4194304\" or \"4M\" (K, M, G: "
-            "powers of 1024)",
-            text);
-        return FALSE;
-    }
-    if (d.negative && d.digits != 0) {
-        return fail_range(error, text, "but must not be negative");
-    }
-    return scale(&d, size, false, text, value, error);
 }
 
 const char *

@@ -34,10 +34,6 @@ enum units_error {
 gboolean units_parse(const char *text, enum param_kind kind, int64_t *value,
                      GError **error);
 
-/* The same for sizes in fields that nccl-tests define: "8M" is 8 MiB, a bare
- * number bytes. */
-gboolean units_parse_nccl_size(const char *text, int64_t *value, GError **error);
-
 /* The unit that messages put behind a bare number ("us"), "" where there is none. */
 const char *units_example(enum param_kind kind);
 
