@@ -149,6 +149,8 @@ mutants = \
 	tests/mutants/cnp-interval-doubled.patch \
 	tests/mutants/no-reth-bytes.patch \
 	tests/mutants/psn-off-by-one.patch \
+	tests/mutants/read-from-the-start.patch \
+	tests/mutants/sr-no-patience.patch \
 	tests/mutants/xon-at-zero.patch \
 	$(NULL)
 
