@@ -21,7 +21,7 @@ sample_qps(struct lp *lp, struct net_lp *here)
     for (uint32_t i = 0; i < here->n_sampled_qps; i++) {
         struct qp *qp = here->sampled_qps[i];
 
-        if (qp->snd_una == qp->snd_end || qp->failed) {
+        if ((qp->snd_una == qp->snd_end && !qp->answers.head) || qp->failed) {
             continue;
         }
         probe_add(&here->probe, &(struct probe_record){.time_ps = lp->now_ps,
@@ -125,6 +125,12 @@ handle(struct lp *lp, const struct event *event)
         break;
     case KIND_ACK_TIMER:
         nic_ack_timer(lp, event->obj);
+        break;
+    case KIND_RNR_TIMER:
+        nic_rnr_timer(lp, event->obj);
+        break;
+    case KIND_GAP_TIMER:
+        nic_gap_timer(lp, event->obj, (unsigned)(source % 2));
         break;
     case KIND_PIPE:
         pipe_arrive(lp, event->obj);
