@@ -35,9 +35,14 @@ libmodels_a_SOURCES = \
 	models/nic/nic.h \
 	models/nic/qp.c \
 	models/nic/qp.h \
+	models/nic/read.c \
 	models/nic/request.c \
 	models/nic/respond.c \
+	models/nic/retx_sr.c \
+	models/nic/retx_sr.h \
+	models/nic/rnr.c \
 	models/nic/send.c \
+	models/nic/turn.c \
 	models/packet.h \
 	models/port.c \
 	models/port.h \

@@ -17,6 +17,8 @@ enum event_kind {
     KIND_PAUSE_END,     /* port x class: a pause received runs out; background */
     KIND_PAUSE_REFRESH, /* port x class: a pause sent is repeated; background */
     KIND_ACK_TIMER,     /* QP: local ACK timeout */
+    KIND_RNR_TIMER,     /* QP: a receiver that was not ready may be now */
+    KIND_GAP_TIMER,     /* QP x role: what is missing is missed; selective repeat */
     KIND_PIPE,          /* pipe: the first entry reaches the other end */
     KIND_WORK,          /* timer of a workload */
     KIND_FAULT,         /* fault: a change of a link's end or of routes */

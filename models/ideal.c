@@ -224,8 +224,9 @@ struct lone {
     int64_t ack_latency_ps;
     int64_t ack_bytes, mtu_bytes, full_bytes, ack_every;
     uint32_t ip_bytes, vlan_bytes;
-    bool acks_queue; /* on the way back */
-    int64_t done_ps; /* the last ACK has come in */
+    uint32_t first_bytes, last_bytes; /* extension headers there */
+    bool acks_queue;                  /* on the way back */
+    int64_t done_ps;                  /* the last ACK has come in */
 };
 
 /* Sends a frame that asks for an ACK or not. */
@@ -267,10 +268,11 @@ send_message(struct lone *lone, int64_t bytes)
     int64_t n = bytes ? (bytes + lone->mtu_bytes - 1) / lone->mtu_bytes : 1;
     int64_t last_bytes =
         packet_frame_bytes((uint32_t)(bytes - (n - 1) * lone->mtu_bytes),
-                           n == 1 ? RETH_BYTES : 0, lone->ip_bytes, lone->vlan_bytes);
+                           lone->last_bytes + (n == 1 ? lone->first_bytes : 0),
+                           lone->ip_bytes, lone->vlan_bytes);
 
     if (n > 1) {
-        send_data(lone, lone->full_bytes + RETH_BYTES, lone->ack_every == 1);
+        send_data(lone, lone->full_bytes + lone->first_bytes, lone->ack_every == 1);
         send_middle(lone, 2, n);
     }
     send_data(lone, last_bytes, true);
@@ -291,9 +293,69 @@ acks_may_queue(const struct lone *lone)
     return false;
 }
 
+/* The responses of a READ, ready from 'ready_ps' on: the last one comes in when? */
+static int64_t
+send_responses(struct way *way, const struct nic_config *config, uint32_t mtu_bytes,
+               int64_t bytes, int64_t ready_ps)
+{
+    int64_t n = bytes ? (bytes + mtu_bytes - 1) / mtu_bytes : 1;
+    uint32_t rest_bytes = (uint32_t)(bytes - (n - 1) * mtu_bytes);
+
+    if (n > 1) {
+        send_frame(way,
+                   packet_frame_bytes(mtu_bytes, AETH_BYTES, config->ip_bytes,
+                                      config->vlan_bytes),
+                   ready_ps);
+        send_row(way,
+                 packet_frame_bytes(mtu_bytes, 0, config->ip_bytes, config->vlan_bytes),
+                 n - 2);
+    }
+    return send_frame(
+        way,
+        packet_frame_bytes(rest_bytes, AETH_BYTES, config->ip_bytes, config->vlan_bytes),
+        ready_ps);
+}
+
+/* All requests of a READ are there before the first one is answered, or
+ * follow as responses come in. */
+static int64_t
+ideal_read_ps(const struct net *net, uint32_t index, unsigned side, int64_t bytes)
+{
+    const struct qp *from = net_qp(net, index, side);
+    const struct nic_config *there = from->nic->config;
+    const struct nic_config *here = net->nics[from->dst_nic].config;
+    struct way request, response;
+    int64_t ready_ps, done_ps = 0;
+
+    if (!find_way(net, index, 1 - side, &request) ||
+        !find_way(net, index, side, &response)) {
+        return TIME_NEVER_PS;
+    }
+    ready_ps = send_frame(
+        &request, packet_frame_bytes(0, RETH_BYTES, here->ip_bytes, here->vlan_bytes),
+        here->latency_ps);
+    do {
+        int64_t part = bytes < WRITE_MAX_BYTES ? bytes : WRITE_MAX_BYTES;
+
+        done_ps = send_responses(&response, there, here->mtu_bytes, part,
+                                 ready_ps + there->latency_ps);
+        bytes -= part;
+    } while (bytes > 0);
+    return done_ps + here->latency_ps;
+}
+
 int64_t
 net_ideal_fct_ps(const struct net *net, uint32_t index, unsigned side, int64_t bytes)
 {
+    return net_ideal_verb_fct_ps(net, index, side, QP_WRITE, bytes);
+}
+
+int64_t
+net_ideal_verb_fct_ps(const struct net *net, uint32_t index, unsigned side,
+                      enum qp_verb verb, int64_t bytes)
+{
+    bool is_send = verb == QP_SEND || verb == QP_SEND_IMM;
+    bool has_imm = verb == QP_WRITE_IMM || verb == QP_SEND_IMM;
     const struct qp *qp = net_qp(net, index, side);
     const struct nic_config *here = qp->nic->config;
     const struct nic_config *far = net->nics[qp->dst_nic].config;
@@ -305,7 +367,13 @@ net_ideal_fct_ps(const struct net *net, uint32_t index, unsigned side, int64_t b
                             here->mtu_bytes, 0, here->ip_bytes, here->vlan_bytes),
                         .ack_every = here->ack_every,
                         .ip_bytes = here->ip_bytes,
-                        .vlan_bytes = here->vlan_bytes};
+                        .vlan_bytes = here->vlan_bytes,
+                        .first_bytes = is_send ? 0 : RETH_BYTES,
+                        .last_bytes = has_imm ? IMMDT_BYTES : 0};
+
+    if (verb == QP_READ) {
+        return ideal_read_ps(net, index, side, bytes);
+    }
 
     if (!find_way(net, index, side, &lone.there) ||
         !find_way(net, index, 1 - side, &lone.back)) {

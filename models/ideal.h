@@ -39,4 +39,10 @@ void net_find_ways(const struct net *net, uint32_t index, unsigned side, int64_t
 int64_t net_ideal_fct_ps(const struct net *net, uint32_t index, unsigned side,
                          int64_t bytes);
 
+/* The same for any verb, an immediate data counted.  Of a READ 'side' is the QP whose host
+ * the bytes come from; the time is from posting at the other one to the last response in
+ * memory there. */
+int64_t net_ideal_verb_fct_ps(const struct net *net, uint32_t index, unsigned side,
+                              enum qp_verb verb, int64_t bytes);
+
 #endif

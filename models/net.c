@@ -23,7 +23,7 @@ sample_qps(struct lp *lp, struct net_lp *here)
         struct qp *qp = seen->qp;
         int64_t sent = qp->payload_sent - seen->payload_sent;
 
-        if (!sent && (qp->snd_nxt == qp->snd_end || qp->failed)) {
+        if (!sent && ((qp->snd_nxt == qp->snd_end && !qp->answers.head) || qp->failed)) {
             continue;
         }
         seen->payload_sent = qp->payload_sent;
@@ -128,6 +128,12 @@ handle(struct lp *lp, const struct event *event)
         break;
     case KIND_ACK_TIMER:
         nic_ack_timer(lp, event->obj);
+        break;
+    case KIND_RNR_TIMER:
+        nic_rnr_timer(lp, event->obj);
+        break;
+    case KIND_GAP_TIMER:
+        nic_gap_timer(lp, event->obj, (unsigned)(source % 2));
         break;
     case KIND_PIPE:
         pipe_arrive(lp, event->obj);

@@ -55,6 +55,9 @@ struct net_qos {
  * 128 connections.  A guess of what still leaves room in series.csv for the ports. */
 #define NET_SAMPLED_QPS 256
 
+/* How lost packets come again. */
+enum nic_retransmit { NIC_GBN, NIC_SR };
+
 #define REACTION_IEEE INT64_C(-1) /* the limit of IEEE 802.3 at the link's rate */
 #define HEADROOM_COMPUTED INT64_C(-1)
 #define XON_COMPUTED INT64_C(-1)
@@ -67,6 +70,13 @@ struct nic_params {
     int64_t jitter_ps;       /* seeded start offset up to it; -1: one full frame */
     int64_t cnp_interval_ps;
     int64_t mtu_bytes, ack_every, max_inflight, ack_timeout, retry_count;
+    int64_t max_reads;     /* READs a QP may have outstanding */
+    int64_t receive_queue; /* receive WQEs of a QP; 0: always enough */
+    int64_t receive_delay_ps;
+    int64_t rnr_timer, rnr_retry;
+    int32_t retransmit; /* enum nic_retransmit */
+    int64_t sr_window;  /* packets; a power of two */
+    int64_t sr_reorder_ps, sr_repeat_ps;
     int64_t qps; /* queue pairs of a pair of hosts, where a workload says nothing */
     int64_t ip;  /* 4 or 6 */
     int64_t ttl; /* of all packets: links between switches they may cross, and 1 */
@@ -198,7 +208,7 @@ struct net {
 
     struct net_connection *connections; /* owned */
     uint32_t n_connections, cap_connections;
-    struct qp *qps; /* owned: from net_start() on */
+    struct qp *qps; /* owned, with their selective repeat: from net_start() on */
     uint32_t n_qps;
     uint32_t *qps_of_host; /* owned: QPs counted so far, for QPNs */
     uint32_t n_pipes;

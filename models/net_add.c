@@ -241,6 +241,9 @@ net_free(struct net *net)
     free(net->ports);
     free(net->nics);
     free(net->switches);
+    for (uint32_t i = 0; net->qps && i < net->n_qps; i++) {
+        free(net->qps[i].sr);
+    }
     free(net->qps);
     g_free(net->nic_of_host);
     g_free(net->nic_configs);

@@ -210,6 +210,19 @@ check_link(const struct net *net, const struct net_link *link, GError **error)
     return TRUE;
 }
 
+/* Packets a QP may have unacknowledged: half of the PSNs, what a selective repeat keeps book
+ * of, or less. */
+static uint32_t
+largest_window(const struct nic_params *params)
+{
+    int64_t most = (1 << 23) - 1;
+
+    if (params->retransmit == NIC_SR && params->sr_window < most) {
+        most = params->sr_window;
+    }
+    return (uint32_t)(params->max_inflight ? MIN(params->max_inflight, most) : most);
+}
+
 static void
 make_nics(struct net *net)
 {
@@ -227,7 +240,9 @@ make_nics(struct net *net)
         const struct net_qos *cnp = &net->qos[net->cnp_qos];
         uint16_t ip_bytes = params->ip == 6 ? IPV6_BYTES : IPV4_BYTES;
         uint16_t vlan_bytes = params->vlan ? VLAN_BYTES : 0;
-        uint32_t window = (uint32_t)params->max_inflight;
+        uint32_t sr_window =
+            params->retransmit == NIC_SR ? (uint32_t)params->sr_window : 0;
+        uint32_t window = largest_window(params);
         uint32_t ack_every = (uint32_t)params->ack_every;
         bool has_cc = net->cc->needs & CC_NEEDS_ECN;
 
@@ -238,9 +253,15 @@ make_nics(struct net *net)
             .ack_bytes = packet_frame_bytes(0, AETH_BYTES, ip_bytes, vlan_bytes),
             .cnp_bytes = packet_frame_bytes(0, CNP_PAD_BYTES, ip_bytes, vlan_bytes),
             /* A window smaller than two ACK intervals would stop and go. */
-            .ack_every =
-                window && ack_every > (window + 1) / 2 ? (window + 1) / 2 : ack_every,
+            .ack_every = ack_every > (window + 1) / 2 ? (window + 1) / 2 : ack_every,
             .max_inflight = window,
+            .max_reads = (uint32_t)params->max_reads,
+            .receive_queue = (uint32_t)params->receive_queue,
+            .rnr_timer = (uint8_t)params->rnr_timer,
+            .rnr_retry = (uint8_t)params->rnr_retry,
+            .sr_window = sr_window,
+            .sr_reorder_ps = params->sr_reorder_ps,
+            .sr_repeat_ps = params->sr_repeat_ps,
             .ack_timeout_ps =
                 params->ack_timeout ? (4096 * PS_PER_NS) << params->ack_timeout : 0,
             .retry_count = (uint32_t)params->retry_count,
@@ -265,6 +286,8 @@ make_nics(struct net *net)
             nic->config = &net->nic_configs[h];
             nic->up =
                 (struct pipe){.latency_ps = params->latency_ps, .id = net->n_pipes++};
+            nic->reposts = (struct pipe){.latency_ps = params->receive_delay_ps,
+                                         .id = net->n_pipes++};
             fill_sched(net, &nic->sched);
         }
     }

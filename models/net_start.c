@@ -7,6 +7,7 @@
 
 #include "models/net.h"
 
+#include "models/nic/retx_sr.h"
 #include "models/switch/watchdog.h"
 #include "sim/mem.h"
 #include "sim/rng.h"
@@ -77,6 +78,13 @@ make_qp(struct net *net, const struct net_connection *connection, unsigned side)
                                     qp->src_port, 4791, 17);
     config->cc->init(qp->cc_state, config->cc_params, &env, &qp->rate);
     qp_set_pace(qp);
+    qp->careful = config->receive_queue != 0;
+    if (config->sr_window && net->nics[there].config->sr_window) {
+        uint32_t window = MIN(config->sr_window, net->nics[there].config->sr_window);
+
+        qp->sr = mem_zero(1, sr_bytes(window));
+        sr_init(qp->sr, window);
+    }
 }
 
 /* Initial PSNs are random, as drivers choose them. */

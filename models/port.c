@@ -129,7 +129,7 @@ is_lost(struct port_loss *loss, const struct packet *pkt)
     uint64_t threshold = loss->by_size ? loss->by_size[pkt->size_bytes] : loss->threshold;
     bool lost = false;
 
-    if (pkt->type == PACKET_DATA && loss->next_drop < loss->n_drop &&
+    if (packet_has_psn(pkt) && loss->next_drop < loss->n_drop &&
         ++loss->n_data == loss->drop_list[loss->next_drop]) {
         loss->next_drop++;
         lost = true;

@@ -49,9 +49,12 @@ unit_tests = \
 	tests/unit/test_profiles \
 	tests/unit/test_qp \
 	tests/unit/test_quantity \
+	tests/unit/test_read \
 	tests/unit/test_results \
+	tests/unit/test_retx_sr \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_rnr \
 	tests/unit/test_route \
 	tests/unit/test_run \
 	tests/unit/test_scenario \
@@ -73,6 +76,7 @@ property_tests = \
 	tests/property/prop_ideal \
 	tests/property/prop_lossless \
 	tests/property/prop_scenario \
+	tests/property/prop_verbs \
 	$(NULL)
 
 golden_tests = \
@@ -168,6 +172,8 @@ mutants = \
 	tests/mutants/icrc-covers-ecn.patch \
 	tests/mutants/no-reth-bytes.patch \
 	tests/mutants/psn-off-by-one.patch \
+	tests/mutants/read-from-the-start.patch \
+	tests/mutants/sr-no-patience.patch \
 	tests/mutants/xon-at-zero.patch \
 	$(NULL)
 

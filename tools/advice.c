@@ -63,12 +63,24 @@ has_choice(const struct net *net, const struct fabric_switch *sw)
     return false;
 }
 
+/* Does any NIC want packets in order? */
+static bool
+has_gbn(const struct net *net)
+{
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        if (net->nic_params[h].retransmit == NIC_GBN) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void
 advice_warn(const struct net *net, GPtrArray *warnings)
 {
     static const char *const names[] = {[LB_SPRAY] = "spray", [LB_ADAPTIVE] = "adaptive"};
 
-    for (uint32_t s = 0; s < net->n_switches; s++) {
+    for (uint32_t s = 0; s < net->n_switches && has_gbn(net); s++) {
         const struct fabric_switch *sw = &net->switches[s];
         int32_t kind = net->switch_params[s].lb.kind;
 

@@ -128,23 +128,25 @@ read_flows(const struct run *run, uint32_t w, struct paths *paths)
 
     for (uint32_t i = 0; i < n; i++) {
         const struct flow_result *from = &flows[i];
-        struct result_flow flow = {
-            .work = w,
-            .index = i,
-            .src_host = from->src_host,
-            .dst_host = from->dst_host,
-            .src = host_name(net, from->src_host),
-            .dst = host_name(net, from->dst_host),
-            .path = path_of(paths, from->connection, 0),
-            .src_port = net_qp(net, from->connection, 0)->src_port,
-            .qpn = net_qp(net, from->connection, 0)->qpn,
-            .n_qps = (uint32_t)params->common.qps,
-            .is_incast = params->kind == WORK_INCAST,
-            .bytes = from->bytes,
-            .start_ps = from->start_ps,
-            .fct_ps = since(from->sent_ps, from->start_ps),
-            .rx_done_ps = since(from->received_ps, from->start_ps),
-            .ideal_ps = net_ideal_fct_ps(net, from->connection, 0, from->bytes)};
+        struct result_flow flow = {.work = w,
+                                   .index = i,
+                                   .src_host = from->src_host,
+                                   .dst_host = from->dst_host,
+                                   .src = host_name(net, from->src_host),
+                                   .dst = host_name(net, from->dst_host),
+                                   .path = path_of(paths, from->connection, 0),
+                                   .src_port = net_qp(net, from->connection, 0)->src_port,
+                                   .qpn = net_qp(net, from->connection, 0)->qpn,
+                                   .n_qps = (uint32_t)params->common.qps,
+                                   .is_incast = params->kind == WORK_INCAST,
+                                   .bytes = from->bytes,
+                                   .start_ps = from->start_ps,
+                                   .fct_ps = since(from->sent_ps, from->start_ps),
+                                   .rx_done_ps = since(from->received_ps, from->start_ps),
+                                   .ideal_ps = net_ideal_verb_fct_ps(
+                                       net, from->connection, 0,
+                                       work_qp_verb((enum work_verb)params->common.verb),
+                                       from->bytes)};
 
         for (uint32_t k = 0; k < params->common.qps; k++) {
             flow.retransmitted += net_qp(net, from->connection + k, 0)->retransmitted;
@@ -326,13 +328,17 @@ read_devices(const struct net *net, struct result_fabric *fabric)
     for (uint32_t i = 0; i < net->n_qps; i++) {
         const struct qp *qp = &net->qps[i];
 
-        fabric->data_packets += qp->snd_max + qp->retransmitted;
+        /* READs take PSNs of one end and packets of the other. */
+        fabric->data_packets +=
+            qp->snd_max - qp->read_psns + qp->responses_sent + qp->retransmitted;
+        fabric->read_gaps += qp->gaps_in_reads;
         fabric->retransmitted += qp->retransmitted;
         fabric->timeouts += qp->timeouts;
     }
     for (uint32_t i = 0; i < net->n_nics; i++) {
         fabric->acks_sent += net->nics[i].acks_sent;
         fabric->nak_sent += net->nics[i].naks_sent;
+        fabric->rnr_nak_sent += net->nics[i].rnrs_sent;
         fabric->cnp_sent += net->nics[i].cnps_sent;
         fabric->discarded += net->nics[i].lost_protocol;
     }
@@ -370,11 +376,14 @@ say_qp_errors(const struct net *net, struct run_result *result)
             continue;
         }
         say(result->why,
-            g_strdup_printf("QP 0x%06x of %s:%u to %s: all %u retries used up, "
-                            "%" G_GINT64_FORMAT " packets not acknowledged",
-                            qp->qpn, host_name(net, qp->nic->host), qp->nic->index,
-                            host_name(net, net->nics[qp->dst_nic].host),
-                            qp->nic->config->retry_count, qp->snd_max - qp->snd_una));
+            g_strdup_printf(
+                "QP 0x%06x of %s:%u to %s: all %u %s used up, "
+                "%" G_GINT64_FORMAT " packets not acknowledged",
+                qp->qpn, host_name(net, qp->nic->host), qp->nic->index,
+                host_name(net, net->nics[qp->dst_nic].host),
+                qp->rnr_tries ? qp->nic->config->rnr_retry : qp->nic->config->retry_count,
+                qp->rnr_tries ? "retries of a receiver that is not ready" : "retries",
+                qp->snd_max - qp->snd_una));
     }
     if (n > MOST_LINES) {
         say(result->why, g_strdup_printf("... and %u more QPs", n - MOST_LINES));

@@ -3,9 +3,12 @@
  * flows.c - starts flows, posts their messages, notes when they are sent and received.
  * Called by gen_*.c to set up, by the queue pairs' upcalls and its hosts' timers to run.
  *
+ * The host that posts a flow is the one that sends its data; with verb "read" the one that
+ * receives it.
+ *
  * Invariant: 'start_ps', 'sent_ps' and what is under "sender" belong to the process of the
- * sender's host, 'received_ps' and what is under "receiver" to that of the receiver's; no
- * field has two writers.
+ * host that posts, 'received_ps' and what is under "receiver" to that of the receiver's
+ * (the same with "read"); no field has two writers.
  */
 #include <config.h>
 
@@ -19,7 +22,7 @@ struct pair {
     uint32_t turn;             /* messages posted so far, modulo 'qps' */
 };
 
-/* A host that sends. */
+/* A host that posts flows. */
 struct sender {
     struct work_timer timer;
     struct flows *flows; /* borrowed: whose it is */
@@ -38,11 +41,12 @@ struct flows {
     uint32_t index; /* of the workload */
     uint32_t n, repeat, qps;
     uint32_t n_senders, n_pairs;
-    bool has_imm;
+    enum qp_verb verb;
+    unsigned side; /* of each connection: the queue pair that posts */
 
     int64_t *at_ps;         /* owned, by flow: start after the round's */
     uint32_t *pair_of;      /* owned, by flow */
-    uint32_t *order;        /* owned: flows by sender, each sender's by start */
+    uint32_t *order;        /* owned: flows by who posts, each host's by start */
     uint32_t *sender_of;    /* owned, by host: index, or UINT32_MAX */
     struct sender *senders; /* owned */
     struct pair *pairs;     /* owned */
@@ -67,7 +71,7 @@ post_message(struct lp *lp, struct flows *flows, uint32_t id)
 {
     uint32_t flow = id % flows->n;
     struct pair *pair = &flows->pairs[flows->pair_of[flow]];
-    struct qp *qp = net_qp(flows->net, pair->first_connection + pair->turn, 0);
+    struct qp *qp = net_qp(flows->net, pair->first_connection + pair->turn, flows->side);
     bool is_last = --flows->to_post[flow] == 0;
     int64_t bytes = flows->message_bytes;
 
@@ -77,7 +81,7 @@ post_message(struct lp *lp, struct flows *flows, uint32_t id)
         bytes = all - (int64_t)(n_messages(flows, all) - 1) * flows->message_bytes;
     }
     pair->turn = pair->turn + 1 == flows->qps ? 0 : pair->turn + 1;
-    qp_post_write(lp, qp, bytes, id, flows->has_imm, id);
+    qp_post(lp, qp, flows->verb, bytes, id, id);
 }
 
 static void
@@ -144,6 +148,9 @@ on_sent(void *ctx, struct lp *lp, struct qp *qp, uint32_t id)
         return;
     }
     flows->results[id].sent_ps = lp->now_ps;
+    if (flows->verb == QP_READ) {
+        flows->results[id].received_ps = lp->now_ps;
+    }
     if (--sender->left == 0 && sender->round + 1 < flows->repeat) {
         sender->round++;
         begin_round(sender, lp->now_ps + flows->gap_ps);
@@ -321,15 +328,23 @@ make_pairs(struct flows *flows, const struct work_flow list[], uint32_t qos,
     return TRUE;
 }
 
+static uint32_t
+poster_of(const struct flows *flows, uint32_t flow)
+{
+    const struct flow_result *result = &flows->results[flow];
+
+    return flows->side ? result->dst_host : result->src_host;
+}
+
 static int
 by_sender_and_start(const void *a, const void *b, void *ctx)
 {
     const struct flows *flows = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    uint32_t src_i = flows->results[i].src_host, src_k = flows->results[k].src_host;
+    uint32_t host_i = poster_of(flows, i), host_k = poster_of(flows, k);
 
-    if (src_i != src_k) {
-        return src_i < src_k ? -1 : 1;
+    if (host_i != host_k) {
+        return host_i < host_k ? -1 : 1;
     }
     if (flows->at_ps[i] != flows->at_ps[k]) {
         return flows->at_ps[i] < flows->at_ps[k] ? -1 : 1;
@@ -349,7 +364,7 @@ make_senders(struct flows *flows)
         flows->sender_of[h] = UINT32_MAX;
     }
     for (uint32_t i = 0; i < flows->n; i++) {
-        uint32_t host = flows->results[flows->order[i]].src_host;
+        uint32_t host = poster_of(flows, flows->order[i]);
 
         if (flows->sender_of[host] == UINT32_MAX) {
             flows->sender_of[host] = flows->n_senders++;
@@ -357,7 +372,7 @@ make_senders(struct flows *flows)
     }
     flows->senders = g_new0(struct sender, flows->n_senders);
     for (uint32_t i = 0; i < flows->n; i++) {
-        uint32_t host = flows->results[flows->order[i]].src_host;
+        uint32_t host = poster_of(flows, flows->order[i]);
         struct sender *sender = &flows->senders[flows->sender_of[host]];
 
         if (sender->n++ == 0) {
@@ -403,7 +418,8 @@ flows_new(struct net *net, const struct work_params *params,
     flows->gap_ps = common->gap_ps;
     flows->start_ps = common->start_ps;
     flows->qps = (uint32_t)common->qps;
-    flows->has_imm = common->verb == WORK_WRITE_IMM;
+    flows->verb = work_qp_verb((enum work_verb)common->verb);
+    flows->side = flows->verb == QP_READ;
     flows->message_bytes =
         common->message_bytes && common->message_bytes < FLOWS_MESSAGE_MAX_BYTES
             ? common->message_bytes
@@ -491,7 +507,13 @@ reason_of(const struct net *net, const struct qp *qp, uint32_t id)
         return NULL;
     }
     if (qp->failed) {
-        return g_strdup_printf("gave up after %u retries", qp->nic->config->retry_count);
+        return qp->rnr_tries ? g_strdup_printf("gave up after %u refusals",
+                                               qp->nic->config->rnr_retry + 1)
+                             : g_strdup_printf("gave up after %u retries",
+                                               qp->nic->config->retry_count);
+    }
+    if (qp->halted) {
+        return g_strdup("waits for a receiver that is not ready");
     }
     if (port->special & PORT_DOWN) {
         return g_strdup("its link is down");
@@ -503,7 +525,8 @@ reason_of(const struct net *net, const struct qp *qp, uint32_t id)
         return g_strdup_printf("class %u is paused", qp->cls);
     }
     if (qp->snd_una < qp->snd_max) {
-        return g_strdup_printf("waits for an ACK of %lld packets%s",
+        return g_strdup_printf("waits for %s of %lld packets%s",
+                               qp->oldest->verb == QP_READ ? "responses" : "an ACK",
                                (long long)(qp->snd_max - qp->snd_una),
                                qp->retries ? ", sent again" : "");
     }
@@ -531,12 +554,12 @@ line_of(const struct flows *flows, uint32_t id)
     /* The last message, which is shorter, is posted last. */
     open -= flows->to_post[id % flows->n] ? whole - result->bytes : 0;
     for (uint32_t k = 0; k < flows->qps; k++) {
-        open += bytes_open(net_qp(net, pair->first_connection + k, 0), id);
+        open += bytes_open(net_qp(net, pair->first_connection + k, flows->side), id);
     }
-    g_string_append_printf(line, "%lld B acknowledged",
-                           (long long)(result->bytes - open));
+    g_string_append_printf(line, "%lld B %s", (long long)(result->bytes - open),
+                           flows->side ? "received" : "acknowledged");
     for (uint32_t k = 0; k < flows->qps; k++) {
-        const struct qp *qp = net_qp(net, pair->first_connection + k, 0);
+        const struct qp *qp = net_qp(net, pair->first_connection + k, flows->side);
         g_autofree char *reason = reason_of(net, qp, id);
 
         if (reason) {

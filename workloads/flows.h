@@ -3,7 +3,8 @@
  * flows.h - plays a list of flows: what flows, permutation and incast are made of.
  *
  * A flow is one RDMA WRITE to the receiver's memory, cut into messages of
- * common.message_bytes (at most 1 GiB each).  Two hosts that have flows get common.qps
+ * common.message_bytes (at most 1 GiB each); or SENDs, or READs, which the receiver of the
+ * data posts: data always goes from 'src' to 'dst'.  Two hosts that have flows get common.qps
  * queue pairs; messages take them in turn.  The queue pairs of a host are dealt to its NICs
  * in turn, sending and receiving ones apart, so that NIC k talks to NIC k in a permutation.
  *

@@ -16,7 +16,8 @@
 /* A day. */
 #define START_MAX_PS (86400 * PS_PER_S)
 
-static const char *const verb_words[] = {"write", "write-imm", NULL};
+static const char *const verb_words[] = {"write",    "write-imm", "send",
+                                         "send-imm", "read",      NULL};
 static const char *const place_words[] = {"packed", "spread", "random", NULL};
 static const char *const op_words[] = {"all_reduce", NULL};
 static const char *const algorithm_words[] = {"ring", NULL};
@@ -85,11 +86,11 @@ const struct param work_common_params[] = {
      COMMON(verb),
      .unit = "",
      .def = WORK_WRITE,
-     .min = 0,
-     .max = 1,
+     .min = WORK_WRITE,
+     .max = WORK_READ,
      .names = verb_words,
      .source = "perftest's ib_write_bw; NCCL sends by write with immediate",
-     .doc = "how a message is sent"},
+     .doc = "how a message is sent; read: the receiver of the data asks for it"},
     {.name = "place",
      .kind = PARAM_ENUM,
      COMMON(place),

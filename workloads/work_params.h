@@ -21,7 +21,7 @@
 enum work_kind { WORK_FLOWS, WORK_PERMUTATION, WORK_INCAST, WORK_COLLECTIVE, WORK_TRACE };
 
 /* The operation a message is sent by. */
-enum work_verb { WORK_WRITE, WORK_WRITE_IMM };
+enum work_verb { WORK_WRITE, WORK_WRITE_IMM, WORK_SEND, WORK_SEND_IMM, WORK_READ };
 
 /* The order in which hosts are taken. */
 enum work_place {

@@ -57,13 +57,29 @@ nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt)
 
     switch ((enum packet_type)pkt->type) {
     case PACKET_DATA:
-        nic_receive_data(lp, qp, pkt);
+        if (unlikely(nic_receive_data(lp, qp, pkt))) {
+            return;
+        }
+        break;
+    case PACKET_READ_REQ:
+        if (nic_receive_read(lp, qp, pkt)) {
+            return;
+        }
+        break;
+    case PACKET_READ_RESP:
+        nic_receive_response(lp, qp, pkt);
         break;
     case PACKET_ACK:
         nic_receive_ack(lp, qp, pkt->tp.psn);
         break;
     case PACKET_NAK:
         nic_receive_nak(lp, qp, pkt->tp.psn);
+        break;
+    case PACKET_RNR:
+        nic_receive_rnr(lp, qp, pkt);
+        break;
+    case PACKET_SACK:
+        nic_receive_sack(lp, qp, pkt);
         break;
     case PACKET_CNP:
         nic_receive_cnp(qp, lp->now_ps);

@@ -21,6 +21,12 @@ rig_init(struct rig *rig, uint64_t seed)
                              .ack_every = 256,
                              .ack_timeout = 14,
                              .retry_count = 7,
+                             .max_reads = 16,
+                             .rnr_timer = 12,
+                             .rnr_retry = 7,
+                             .sr_window = 2048,
+                             .sr_reorder_ps = 50 * PS_PER_US,
+                             .sr_repeat_ps = 100 * PS_PER_US,
                              .ip = 4,
                              .ttl = 64,
                              .pfc = 1 << 3},
@@ -265,7 +271,10 @@ post(struct lp *lp, struct work_timer *timer)
         id++;
     }
     flow->start_ps = lp->now_ps;
-    qp_post_write(lp, rig_qp(flow), flow->bytes, id, flow->has_imm, id + 1000);
+    if (flow->verb == QP_WRITE && flow->has_imm) {
+        flow->verb = QP_WRITE_IMM;
+    }
+    qp_post(lp, rig_qp(flow), flow->verb, flow->bytes, id, id + 1000);
 }
 
 void
@@ -423,6 +432,7 @@ rig_sum(const struct rig *rig)
     }
     for (uint32_t i = 0; i < net->n_nics; i++) {
         sum.naks += net->nics[i].naks_sent;
+        sum.rnrs += net->nics[i].rnrs_sent;
         sum.acks += net->nics[i].acks_sent;
         sum.cnps += net->nics[i].cnps_sent;
         sum.lost_protocol += net->nics[i].lost_protocol;
@@ -513,6 +523,7 @@ rig_digest(const struct rig *rig)
     for (uint32_t i = 0; i < net->n_nics; i++) {
         mix(&hash, net->nics[i].acks_sent);
         mix(&hash, net->nics[i].naks_sent);
+        mix(&hash, net->nics[i].rnrs_sent);
         mix(&hash, net->nics[i].cnps_sent);
         mix(&hash, net->nics[i].lost_protocol);
     }

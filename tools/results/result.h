@@ -88,7 +88,9 @@ struct result_fabric {
     int64_t lost_error, lost_down, lost_watchdog, lost_ttl, lost_route;
     int64_t watchdog_strikes;
     int64_t discarded; /* out of order or duplicate, thrown away by the receiving NIC */
-    int64_t ecn_marked, acks_sent, cnp_sent, nak_sent, retransmitted, timeouts;
+    int64_t ecn_marked, acks_sent, cnp_sent, nak_sent, rnr_nak_sent;
+    int64_t retransmitted, timeouts;
+    int64_t read_gaps; /* responses to READs missed (go-back-N) */
     int64_t pfc_frames;
     int64_t pause_ps_max, pause_ps_sum; /* over ports and classes that may be paused */
     int64_t n_pausable;                 /* these, as far as they carried anything */

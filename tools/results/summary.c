@@ -210,6 +210,8 @@ put_fabric(struct json_out *json, const struct run_result *result)
     json_out_int(json, "ack_sent", fabric->acks_sent);
     json_out_int(json, "cnp_sent", fabric->cnp_sent);
     json_out_int(json, "nak_sent", fabric->nak_sent);
+    json_out_int(json, "rnr_nak_sent", fabric->rnr_nak_sent);
+    json_out_int(json, "read_gaps", fabric->read_gaps);
     json_out_int(json, "retransmitted", fabric->retransmitted);
     json_out_int(json, "timeouts", fabric->timeouts);
     json_out_int(json, "pfc_frames", fabric->pfc_frames);

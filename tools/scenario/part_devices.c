@@ -19,9 +19,11 @@
 /* NCCL_IB_TIMEOUT's default, NCCL 2.30.7. */
 enum { NCCL_ACK_TIMEOUT = 20 };
 
-static const struct doc_key nic_keys[] = {{"profile", false},    {"pfc", false},
-                                          {"retransmit", false}, {"msg_rate", true},
-                                          {"pcie", true},        {NULL, false}};
+static const struct doc_key nic_keys[] = {{"profile", false},
+                                          {"pfc", false},
+                                          {"msg_rate", true},
+                                          {"pcie", true},
+                                          {NULL, false}};
 static const struct doc_key switch_keys[] = {{"profile", false},  {"pfc", false},
                                              {"ecn", false},      {"watchdog", false},
                                              {"scheduler", true}, {NULL, false}};
@@ -62,18 +64,6 @@ classes_json(uint8_t classes)
         }
     }
     return list;
-}
-
-/* A key that has one word so far; others are known, but come later. */
-static gboolean
-check_only_word(const struct doc_at *at, const char *key, const char *word,
-                const char *const *later, GError **error)
-{
-    const char *const words[] = {word, NULL};
-    struct doc_at sub = doc_key(at, key);
-    int index;
-
-    return sub.json == NULL || doc_word(&sub, words, later, &index, error);
 }
 
 /* Shares a name with `hosts` and `nics`: the classes that qos marks lossless. */
@@ -118,7 +108,6 @@ read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic
          GError **error)
 {
     static const struct doc_key profile_keys[] = {{"msg_rate", false}, {NULL, false}};
-    static const char *const later[] = {"sr", NULL};
     struct doc_at pfc = doc_key(at, "pfc");
     g_autofree char *file = NULL;
     json_t *values;
@@ -138,8 +127,7 @@ read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic
             return FALSE;
         }
     }
-    if (!doc_params(at, nic_param_table, &nic->params, &nic->set, error) ||
-        !check_only_word(at, "retransmit", "gbn", later, error)) {
+    if (!doc_params(at, nic_param_table, &nic->params, &nic->set, error)) {
         return FALSE;
     }
     if (pfc.json != NULL) {
@@ -210,7 +198,7 @@ read_switch(const struct doc_at *at, const char *fallback, struct scenario_switc
 }
 
 static json_t *
-nic_json(const struct scenario_nic *nic, bool all)
+nic_json(const struct scenario_nic *nic)
 {
     json_t *object = json_object();
 
@@ -220,9 +208,6 @@ nic_json(const struct scenario_nic *nic, bool all)
     doc_put_params(object, nic_param_table, &nic->params, nic->set);
     if (nic->has_pfc) {
         json_object_set_new(object, "pfc", classes_json(nic->params.pfc));
-    }
-    if (all) {
-        json_object_set_new(object, "retransmit", json_string("gbn"));
     }
     return object;
 }
@@ -505,13 +490,13 @@ part_devices_write(const struct scenario *s, json_t *root)
 {
     json_t *nics = json_object(), *switches = json_object();
 
-    json_object_set_new(root, "nic", nic_json(&s->nic, true));
+    json_object_set_new(root, "nic", nic_json(&s->nic));
     json_object_set_new(root, "switch", switch_json(&s->sw));
     for (guint i = 0; i < s->nic_overrides->len; i++) {
         const struct scenario_nic *nic =
             &g_array_index(s->nic_overrides, struct scenario_nic, i);
 
-        json_object_set_new(nics, nic->pattern, nic_json(nic, false));
+        json_object_set_new(nics, nic->pattern, nic_json(nic));
     }
     for (guint i = 0; i < s->switch_overrides->len; i++) {
         const struct scenario_switch *sw =

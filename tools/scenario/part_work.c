@@ -509,8 +509,10 @@ static gboolean
 check_nccl_common(const struct doc_at *at, const struct scenario_work *w, GError **error)
 {
     if (w->common.verb != WORK_WRITE_IMM) {
-        return doc_fail_key(at, "verb", SCENARIO_ERROR_VALUE, error,
-                            "is \"write\"; allowed is \"write-imm\", as NCCL sends");
+        return doc_fail_key(
+            at, "verb", SCENARIO_ERROR_VALUE, error,
+            "is \"%s\"; allowed is \"write-imm\", as NCCL sends",
+            param_find(work_common_params, "verb")->names[w->common.verb]);
     }
     if (w->common.message_bytes != PARAM_SPECIAL) {
         return doc_fail_key(at, "message", SCENARIO_ERROR_VALUE, error,
