@@ -22,7 +22,8 @@ nic_make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
         .tp = {.src_qp = qp->id,
                .dst_qp = qp->peer,
                .flow_hash = qp->flow_hash,
-               .psn = psn},
+               .psn = psn,
+               .message = qp->msn},
         .dst_nic = qp->dst_nic,
         .size_bytes = config->ack_bytes,
         .type = type,
@@ -82,6 +83,7 @@ send_ack_in_turn(struct lp *lp, struct qp *qp, uint32_t psn)
 
     if (last->type == PACKET_ACK) {
         last->tp.psn = psn;
+        last->tp.message = qp->msn;
         last->ready_ps = lp->now_ps + qp->nic->config->ack_latency_ps;
         return;
     }
@@ -102,6 +104,7 @@ nic_send_ack(struct lp *lp, struct qp *qp)
      * yet would answer this request before its time. */
     if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
         qp->waiting_ack->tp.psn = psn;
+        qp->waiting_ack->tp.message = qp->msn;
         return;
     }
     struct packet *pkt = nic_make_answer(lp, qp, PACKET_ACK, psn);
@@ -172,6 +175,7 @@ accept(struct lp *lp, struct qp *qp, const struct packet *pkt, bool acks)
     qp->rcv_nxt++;
     qp->nak_sent = false;
     qp->payload_received += pkt->payload_bytes;
+    qp->msn += pkt->flags & PACKET_LAST ? 1 : 0;
     if (acks && (pkt->flags & PACKET_ACK_REQ)) {
         nic_send_ack(lp, qp);
     }
@@ -191,6 +195,7 @@ nic_take_request(struct lp *lp, struct qp *qp, struct packet *pkt, bool acks, bo
     if (pkt->type == PACKET_READ_REQ) {
         qp->rcv_nxt += nic_read_psns(pkt->tp.message_bytes, pkt->imm);
         qp->nak_sent = false;
+        qp->msn++;
         *kept = true;
         nic_accept_read(lp, qp, pkt);
     } else {
