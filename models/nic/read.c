@@ -289,7 +289,7 @@ nic_make_response(struct lp *lp, struct qp *qp)
                .dst_qp = qp->peer,
                .flow_hash = qp->flow_hash,
                .psn = request->tp.psn,
-               .message = request->tp.message,
+               .message = qp->msn,
                .message_bytes = left},
         .dst_nic = qp->dst_nic,
         .size_bytes = packet_frame_bytes(payload, is_first || is_last ? AETH_BYTES : 0,

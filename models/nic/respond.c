@@ -83,6 +83,7 @@ send_ack_in_turn(struct lp *lp, struct qp *qp, uint32_t psn)
 
     if (last->type == PACKET_ACK) {
         last->tp.psn = psn;
+        last->tp.message = qp->msn;
         last->ready_ps = lp->now_ps + qp->nic->config->ack_latency_ps;
         return;
     }
@@ -194,6 +195,7 @@ nic_take_request(struct lp *lp, struct qp *qp, struct packet *pkt, bool acks, bo
     if (pkt->type == PACKET_READ_REQ) {
         qp->rcv_nxt += nic_read_psns(pkt->tp.message_bytes, pkt->imm);
         qp->nak_sent = false;
+        qp->msn++;
         *kept = true;
         nic_accept_read(lp, qp, pkt);
     } else {

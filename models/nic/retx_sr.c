@@ -21,8 +21,9 @@
  * Sources: IRN (Mittal et al., SIGCOMM '18, sections 3.1 and 5): bitmaps at both ends, window,
  * only lost packets sent again; a NAK with a bitmap, and READs that ask for what
  * is missing: RoSR (Zhang et al., IEEE CAL 24-2, 2025).  Waiting for late packets by time:
- * RACK (RFC 8985).  The frame of a PACKET_SACK is that of a NAK with the offset (4 bytes)
- * and the bitmap (8) behind the AETH; what NICs of vendors send is not published.
+ * RACK (RFC 8985).  The frame of a PACKET_SACK is that of a NAK with the bitmap (8 bytes)
+ * and the offset (4) behind the AETH and an opcode of the manufacturer's; what NICs of
+ * vendors send is not published.
  *
  * Invariants: bits of 'come' lie in [rcv_nxt, rcv_nxt + window), [snd_una, snd_una + window);
  * bits of 'lost' in [snd_una, snd_una + window) and before snd_nxt; QP_LOST is set
