@@ -23,6 +23,7 @@ unit_tests = \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
+	tests/unit/test_cdf \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
@@ -153,6 +154,7 @@ EXTRA_DIST += \
 	$(validate_scripts) \
 	tests/cli/lib.sh \
 	tests/copy-tree \
+	tests/data/cdf \
 	tests/data/determinism \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \

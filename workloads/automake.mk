@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/cdf.c \
+	workloads/cdf.h \
 	workloads/flows.c \
 	workloads/flows.h \
 	workloads/gen_collective.c \
