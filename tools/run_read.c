@@ -9,6 +9,7 @@
 
 #include "models/ideal.h"
 #include "tools/laws.h"
+#include "tools/results/text.h"
 #include "tools/run.h"
 #include "tools/utilisation.h"
 
@@ -125,6 +126,10 @@ read_flows(const struct run *run, uint32_t w, struct paths *paths)
             .fct_ps = since(from->sent_ps, from->start_ps),
             .rx_done_ps = since(from->received_ps, from->start_ps),
             .ideal_ps = net_ideal_fct_ps(net, from->connection, 0, from->bytes)};
+
+        flow.is_cut = from->start_ps < paths->result->count_from_ps ||
+                      (paths->result->count_to_ps != TIME_NEVER_PS &&
+                       from->start_ps >= paths->result->count_to_ps);
 
         for (uint32_t k = 0; k < params->common.qps; k++) {
             flow.retransmitted += net_qp(net, from->connection + k, 0)->retransmitted;
@@ -419,8 +424,26 @@ read_unfinished(const struct run *run, struct run_result *result)
     for (guint w = 0; w < run->works->len; w++) {
         const struct work *work = g_ptr_array_index(run->works, w);
 
+        if (run->net->end == NET_END_STOPPED && work->ops->optional &&
+            work->ops->optional(work->state)) {
+            continue;
+        }
         work->ops->unfinished(work->state, result->unfinished, MOST_LINES);
     }
+}
+
+/* Operations that ought to have ended. */
+static int64_t
+ops_left(const struct run *run)
+{
+    int64_t left = net_n_ops(run->net);
+
+    for (guint w = 0; run->net->end == NET_END_STOPPED && w < run->works->len; w++) {
+        const struct work *work = g_ptr_array_index(run->works, w);
+
+        left -= work->ops->optional ? work->ops->optional(work->state) : 0;
+    }
+    return left;
 }
 
 /* What the run is, `expect` aside: see the order of enum scenario_verdict. */
@@ -428,7 +451,7 @@ static void
 judge(const struct run *run, struct run_result *result)
 {
     const struct net *net = run->net;
-    bool left = net_n_ops(net) > 0;
+    bool left = ops_left(run) > 0;
 
     result->verdict =
         left || net->end == NET_END_QP_ERROR ? VERDICT_INCOMPLETE : VERDICT_COMPLETE;
@@ -468,6 +491,38 @@ read_times(const struct net *net, struct run_result *result)
 }
 
 static void
+read_window(const struct scenario_output *output, struct run_result *result)
+{
+    result->count_from_ps = output->warmup_ps;
+    if (output->cooldown_ps > 0) {
+        result->count_to_ps = MAX(result->run_ps - output->cooldown_ps, 0);
+    }
+}
+
+/* Says so when flows are left out. */
+static void
+note_window(struct run_result *result)
+{
+    GString *line;
+    guint n = 0;
+
+    for (guint i = 0; i < result->flows->len; i++) {
+        n += g_array_index(result->flows, struct result_flow, i).is_cut;
+    }
+    if (n == 0) {
+        return;
+    }
+    line = g_string_new("percentiles are of flows that start from ");
+    text_us(line, result->count_from_ps);
+    if (result->count_to_ps != TIME_NEVER_PS) {
+        g_string_append(line, " to ");
+        text_us(line, result->count_to_ps);
+    }
+    g_string_append_printf(line, " us: %u of %u are left out", n, result->flows->len);
+    say(result->notes, g_string_free(line, FALSE));
+}
+
+static void
 read_utilisation(const struct run *run, struct run_result *result)
 {
     struct utilisation use;
@@ -492,12 +547,14 @@ run_read(struct run *run)
     struct rusage usage;
 
     read_times(net, result);
+    read_window(&run->scenario->output, result);
     read_works(run, result);
     read_ports(net, result);
     read_devices(net, &result->fabric);
     read_utilisation(run, result);
     laws_check(run, result);
     judge(run, result);
+    note_window(result);
     result->n_samples = net->sample_ps ? net->lps[0].n_samples : 0;
     result->events = sim_n_events(net->sim);
     result->n_threads = net->sim->n_threads;

@@ -26,7 +26,9 @@ struct sender {
     struct lp *lp;       /* borrowed; from flows_start() on */
     int64_t round_ps;    /* start of this round */
     uint32_t host;
+    uint32_t position; /* in params->hosts; of drawn flows */
     uint32_t first, n; /* its flows: part of 'order' */
+    uint32_t n_drawn;  /* of these */
     uint32_t next;     /* of these, the next to start in this round */
     uint32_t left;     /* not ended in this round */
     uint32_t round;
@@ -38,11 +40,13 @@ struct flows {
     uint32_t index; /* of the workload */
     uint32_t n, repeat, qps;
     uint32_t n_senders, n_pairs;
-    bool has_imm;
+    bool has_imm, own_pairs, is_open_ended;
+    struct flow_source source; /* owned; next NULL: a list */
 
     int64_t *at_ps;         /* owned, by flow: start after the round's */
     uint32_t *pair_of;      /* owned, by flow */
-    uint32_t *order;        /* owned: flows by sender, each sender's by start */
+    uint32_t *order;        /* owned: flows by sender, each sender's by start; drawn ones
+                               are so already: NULL */
     uint32_t *sender_of;    /* owned, by host: index, or UINT32_MAX */
     struct sender *senders; /* owned */
     struct pair *pairs;     /* owned */
@@ -50,7 +54,7 @@ struct flows {
     struct flow_result *results; /* owned: round x flow, a message's id is its index */
     uint32_t *to_post, *to_send; /* owned, by flow, sender: messages of this round not
                                     posted, not acknowledged */
-    uint32_t *to_receive;        /* owned, by flow, receiver */
+    uint32_t *received;          /* owned, by flow, receiver: messages of this round */
 };
 
 /* ---- at work -------------------------------------------------------------------------- */
@@ -95,12 +99,52 @@ start_flow(struct lp *lp, struct sender *sender, uint32_t flow)
     }
 }
 
-static int64_t
-next_start_ps(const struct sender *sender)
+/* Flow number 'i' of 'sender'. */
+static uint32_t
+flow_of(const struct sender *sender, uint32_t i)
 {
-    const struct flows *flows = sender->flows;
+    const uint32_t *order = sender->flows->order;
 
-    return sender->round_ps + flows->at_ps[flows->order[sender->first + sender->next]];
+    return order ? order[sender->first + i] : sender->first + i;
+}
+
+static void
+set_flow(struct flows *flows, uint32_t id, const struct work_flow *flow)
+{
+    flows->at_ps[id] = flow->start_ps;
+    flows->results[id] =
+        (struct flow_result){.src_host = flow->src,
+                             .dst_host = flow->dst,
+                             .bytes = flow->bytes,
+                             .connection =
+                                 flows->pairs[flows->pair_of[id]].first_connection,
+                             .start_ps = TIME_NEVER_PS,
+                             .sent_ps = TIME_NEVER_PS,
+                             .received_ps = TIME_NEVER_PS};
+}
+
+/* Draws the flows of 'sender' before number 'n'. */
+static void
+draw(struct sender *sender, uint32_t n)
+{
+    struct flows *flows = sender->flows;
+
+    while (sender->n_drawn < n) {
+        struct work_flow flow;
+        bool more = flows->source.next(flows->source.ctx, sender->position, &flow);
+
+        g_assert(more);
+        set_flow(flows, sender->first + sender->n_drawn++, &flow);
+    }
+}
+
+static int64_t
+next_start_ps(struct sender *sender)
+{
+    if (sender->flows->source.next) {
+        draw(sender, sender->next + 1);
+    }
+    return sender->round_ps + sender->flows->at_ps[flow_of(sender, sender->next)];
 }
 
 static void
@@ -109,7 +153,7 @@ fire(struct lp *lp, struct work_timer *timer)
     struct sender *sender = timer->ctx;
 
     while (sender->next < sender->n && next_start_ps(sender) <= lp->now_ps) {
-        start_flow(lp, sender, sender->flows->order[sender->first + sender->next++]);
+        start_flow(lp, sender, flow_of(sender, sender->next++));
     }
     if (sender->next < sender->n) {
         work_timer_set(lp, timer, next_start_ps(sender));
@@ -164,9 +208,9 @@ on_received(void *ctx, struct lp *lp, struct qp *qp, uint32_t id, int64_t bytes,
     (void)bytes;
     (void)has_imm;
     (void)imm;
-    if (--flows->to_receive[flow] == 0) {
+    if (++flows->received[flow] == n_messages(flows, flows->results[id].bytes)) {
         flows->results[id].received_ps = lp->now_ps;
-        flows->to_receive[flow] = n_messages(flows, flows->results[id].bytes);
+        flows->received[flow] = 0;
     }
 }
 
@@ -288,37 +332,73 @@ connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t d
     return FALSE;
 }
 
-/* Finds or makes the pair of each flow, in the order of the list. */
-static gboolean
-make_pairs(struct flows *flows, const struct work_flow list[], uint32_t qos,
-           GError **error)
+/* Pairs of hosts while they are made. */
+struct pairing {
+    struct flows *flows;
+    struct turns turns;
+    GHashTable *seen;  /* owned: of int64_t, source and destination, owned; to the pair */
+    GArray *pairs;     /* owned: struct pair */
+    GArray *pair_of;   /* owned: uint32_t, by flow */
+    uint32_t qos;
+};
+
+static void
+pairing_init(struct pairing *p, struct flows *flows, uint32_t qos)
 {
-    struct net *net = flows->net;
-    g_autofree uint32_t *out = g_new0(uint32_t, net->n_hosts);
-    g_autofree uint32_t *in = g_new0(uint32_t, net->n_hosts);
-    struct turns turns = {.out = out, .in = in};
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_int64_hash, g_int64_equal);
-    g_autofree int64_t *keys = g_new(int64_t, flows->n); /* what the table points to */
+    uint32_t n_hosts = flows->net->n_hosts;
 
-    for (uint32_t i = 0; i < flows->n; i++) {
-        gpointer found;
+    *p = (struct pairing){
+        .flows = flows,
+        .turns = {.out = g_new0(uint32_t, n_hosts), .in = g_new0(uint32_t, n_hosts)},
+        .seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+        .pairs = g_array_new(FALSE, FALSE, sizeof(struct pair)),
+        .pair_of = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+        .qos = qos};
+}
 
-        keys[i] = (int64_t)list[i].src << 32 | list[i].dst;
-        if (g_hash_table_lookup_extended(seen, &keys[i], NULL, &found)) {
-            flows->pair_of[i] = GPOINTER_TO_UINT(found);
-            continue;
-        }
-        flows->pair_of[i] = flows->n_pairs;
-        g_hash_table_insert(seen, &keys[i], GUINT_TO_POINTER(flows->n_pairs));
-        flows->pairs[flows->n_pairs++] =
-            (struct pair){.first_connection = net->n_connections};
-        for (uint32_t k = 0; k < flows->qps; k++) {
-            if (!connect_hosts(flows, &turns, list[i].src, list[i].dst, qos, error)) {
-                return FALSE;
-            }
+/* The pair of the next flow: found, or made. */
+static gboolean
+pairing_add(struct pairing *p, uint32_t src, uint32_t dst, GError **error)
+{
+    struct flows *flows = p->flows;
+    int64_t key = (int64_t)src << 32 | dst;
+    struct pair pair = {.first_connection = flows->net->n_connections};
+    uint32_t index = p->pairs->len;
+    gpointer found;
+
+    if (!flows->own_pairs &&
+        g_hash_table_lookup_extended(p->seen, &key, NULL, &found)) {
+        index = GPOINTER_TO_UINT(found);
+        g_array_append_val(p->pair_of, index);
+        return TRUE;
+    }
+    for (uint32_t k = 0; k < flows->qps; k++) {
+        if (!connect_hosts(flows, &p->turns, src, dst, p->qos, error)) {
+            return FALSE;
         }
     }
+    if (!flows->own_pairs) {
+        g_hash_table_insert(p->seen, g_memdup2(&key, sizeof key),
+                            GUINT_TO_POINTER(index));
+    }
+    g_array_append_val(p->pairs, pair);
+    g_array_append_val(p->pair_of, index);
     return TRUE;
+}
+
+/* Hands over what has been made. */
+static void
+pairing_end(struct pairing *p)
+{
+    struct flows *flows = p->flows;
+
+    flows->n = p->pair_of->len;
+    flows->n_pairs = p->pairs->len;
+    flows->pair_of = (uint32_t *)(void *)g_array_free(p->pair_of, FALSE);
+    flows->pairs = (struct pair *)(void *)g_array_free(p->pairs, FALSE);
+    g_hash_table_unref(p->seen);
+    g_free(p->turns.out);
+    g_free(p->turns.in);
 }
 
 static int
@@ -337,63 +417,64 @@ by_sender_and_start(const void *a, const void *b, void *ctx)
     return i < k ? -1 : i > k;
 }
 
+static struct sender
+new_sender(struct flows *flows, uint32_t host, uint32_t first)
+{
+    return (struct sender){.first = first,
+                           .host = host,
+                           .flows = flows,
+                           .timer = {.source = net_new_timer(flows->net), .fire = fire}};
+}
+
+/* Once the array of them stays where it is. */
+static void
+set_senders(struct flows *flows)
+{
+    for (uint32_t i = 0; i < flows->n_senders; i++) {
+        flows->senders[i].timer.ctx = &flows->senders[i];
+        flows->sender_of[flows->senders[i].host] = i;
+    }
+}
+
 static void
 make_senders(struct flows *flows)
 {
+    g_autoptr(GArray) senders = g_array_new(FALSE, FALSE, sizeof(struct sender));
+
+    flows->order = g_new(uint32_t, flows->n);
     for (uint32_t i = 0; i < flows->n; i++) {
         flows->order[i] = i;
     }
     g_qsort_with_data(flows->order, (gint)flows->n, sizeof *flows->order,
                       by_sender_and_start, flows);
-    for (uint32_t h = 0; h < flows->net->n_hosts; h++) {
-        flows->sender_of[h] = UINT32_MAX;
-    }
     for (uint32_t i = 0; i < flows->n; i++) {
         uint32_t host = flows->results[flows->order[i]].src_host;
 
-        if (flows->sender_of[host] == UINT32_MAX) {
-            flows->sender_of[host] = flows->n_senders++;
-        }
-    }
-    flows->senders = g_new0(struct sender, flows->n_senders);
-    for (uint32_t i = 0; i < flows->n; i++) {
-        uint32_t host = flows->results[flows->order[i]].src_host;
-        struct sender *sender = &flows->senders[flows->sender_of[host]];
+        if (i == 0 || host != flows->results[flows->order[i - 1]].src_host) {
+            struct sender sender = new_sender(flows, host, i);
 
-        if (sender->n++ == 0) {
-            sender->first = i;
-            sender->host = host;
-            sender->flows = flows;
-            sender->timer = (struct work_timer){
-                .source = net_new_timer(flows->net), .fire = fire, .ctx = sender};
+            g_array_append_val(senders, sender);
         }
+        g_array_index(senders, struct sender, senders->len - 1).n++;
     }
+    flows->n_senders = senders->len;
+    flows->senders = (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
+    set_senders(flows);
 }
 
 static void
 fill_results(struct flows *flows, const struct work_flow list[])
 {
     for (uint32_t i = 0; i < flows->n; i++) {
-        struct flow_result result = {.src_host = list[i].src,
-                                     .dst_host = list[i].dst,
-                                     .bytes = list[i].bytes,
-                                     .connection =
-                                         flows->pairs[flows->pair_of[i]].first_connection,
-                                     .start_ps = TIME_NEVER_PS,
-                                     .sent_ps = TIME_NEVER_PS,
-                                     .received_ps = TIME_NEVER_PS};
-
-        flows->at_ps[i] = list[i].start_ps;
-        flows->to_receive[i] = n_messages(flows, list[i].bytes);
-        for (uint32_t round = 0; round < flows->repeat; round++) {
-            flows->results[round * flows->n + i] = result;
+        set_flow(flows, i, &list[i]);
+        for (uint32_t round = 1; round < flows->repeat; round++) {
+            flows->results[round * flows->n + i] = flows->results[i];
         }
     }
 }
 
-void *
-flows_new(struct net *net, const struct work_params *params,
-          const struct work_flow list[], size_t n, GError **error)
+static struct flows *
+new_flows(struct net *net, const struct work_params *params)
 {
     const struct work_common *common = &params->common;
     struct flows *flows = g_new0(struct flows, 1);
@@ -403,32 +484,124 @@ flows_new(struct net *net, const struct work_params *params,
     flows->gap_ps = common->gap_ps;
     flows->start_ps = common->start_ps;
     flows->qps = (uint32_t)common->qps;
+    flows->repeat = 1;
     flows->has_imm = common->verb == WORK_WRITE_IMM;
+    flows->own_pairs = common->connect == WORK_CONNECT_FLOW;
+    flows->is_open_ended = params->is_open_ended;
     flows->message_bytes =
         common->message_bytes && common->message_bytes < FLOWS_MESSAGE_MAX_BYTES
             ? common->message_bytes
             : FLOWS_MESSAGE_MAX_BYTES;
-    if (!check_list(flows, list, n, common->repeat, error)) {
+    return flows;
+}
+
+/* What all flows need, 'n' of them with 'flows->repeat' rounds; pages that are zero until
+ * they are used. */
+static void
+make_arrays(struct flows *flows)
+{
+    flows->at_ps = g_new0(int64_t, flows->n);
+    flows->sender_of = g_new(uint32_t, flows->net->n_hosts);
+    flows->to_post = g_new0(uint32_t, flows->n);
+    flows->to_send = g_new0(uint32_t, flows->n);
+    flows->received = g_new0(uint32_t, flows->n);
+    flows->results = g_new0(struct flow_result, (gsize)flows->n * flows->repeat);
+    for (uint32_t h = 0; h < flows->net->n_hosts; h++) {
+        flows->sender_of[h] = UINT32_MAX;
+    }
+}
+
+void *
+flows_new(struct net *net, const struct work_params *params,
+          const struct work_flow list[], size_t n, GError **error)
+{
+    struct flows *flows = new_flows(net, params);
+    struct pairing pairing;
+    gboolean ok;
+
+    pairing_init(&pairing, flows, params->qos);
+    ok = check_list(flows, list, n, params->common.repeat, error);
+    for (size_t i = 0; ok && i < n; i++) {
+        ok = pairing_add(&pairing, list[i].src, list[i].dst, error);
+    }
+    pairing_end(&pairing);
+    if (!ok) {
         flows_free(flows);
         return NULL;
     }
-    flows->n = (uint32_t)n;
-    flows->repeat = (uint32_t)common->repeat;
-    flows->at_ps = g_new(int64_t, n);
-    flows->pair_of = g_new(uint32_t, n);
-    flows->order = g_new(uint32_t, n);
-    flows->sender_of = g_new(uint32_t, net->n_hosts);
-    flows->pairs = g_new(struct pair, n);
-    flows->to_post = g_new0(uint32_t, n);
-    flows->to_send = g_new0(uint32_t, n);
-    flows->to_receive = g_new(uint32_t, n);
-    if (!make_pairs(flows, list, params->qos, error)) {
-        flows_free(flows);
-        return NULL;
-    }
-    flows->results = g_new(struct flow_result, n * flows->repeat);
+    flows->repeat = (uint32_t)params->common.repeat;
+    make_arrays(flows);
     fill_results(flows, list);
     make_senders(flows);
+    return flows;
+}
+
+/* Goes through the flows of the host at 'position' of 'params'; '*n' of them so far. */
+static gboolean
+scan_host(struct pairing *pairing, const struct work_params *params, uint32_t position,
+          double n_expected, size_t *n, GError **error)
+{
+    struct flows *flows = pairing->flows;
+    struct work_flow flow;
+
+    while (flows->source.next(flows->source.ctx, position, &flow)) {
+        if (*n == FLOWS_DRAWN_MAX) {
+            g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
+                        "workload[%u]: about %.0f flows; allowed are %u",
+                        params->index, n_expected, FLOWS_DRAWN_MAX);
+            return FALSE;
+        }
+        if (!check_flow(flows, &flow, (*n)++, error) ||
+            !pairing_add(pairing, flow.src, flow.dst, error)) {
+            return FALSE;
+        }
+    }
+    flows->source.rewind(flows->source.ctx, position);
+    return TRUE;
+}
+
+/* One sender for each host that has flows. */
+static gboolean
+scan(struct flows *flows, const struct work_params *params, double n_expected,
+     GError **error)
+{
+    g_autoptr(GArray) senders = g_array_new(FALSE, FALSE, sizeof(struct sender));
+    struct pairing pairing;
+    gboolean ok = TRUE;
+    size_t n = 0;
+
+    pairing_init(&pairing, flows, params->qos);
+    for (uint32_t k = 0; ok && k < params->n_hosts; k++) {
+        uint32_t first = (uint32_t)n;
+
+        ok = scan_host(&pairing, params, k, n_expected, &n, error);
+        if (n > first) {
+            struct sender sender = new_sender(flows, params->hosts[k], first);
+
+            sender.position = k;
+            sender.n = (uint32_t)n - first;
+            g_array_append_val(senders, sender);
+        }
+    }
+    pairing_end(&pairing);
+    flows->n_senders = senders->len;
+    flows->senders = (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
+    return ok;
+}
+
+void *
+flows_new_drawn(struct net *net, const struct work_params *params,
+                const struct flow_source *source, double n_expected, GError **error)
+{
+    struct flows *flows = new_flows(net, params);
+
+    flows->source = *source;
+    if (!scan(flows, params, n_expected, error)) {
+        flows_free(flows);
+        return NULL;
+    }
+    make_arrays(flows);
+    set_senders(flows);
     return flows;
 }
 
@@ -449,7 +622,10 @@ flows_free(void *state)
     g_free(flows->results);
     g_free(flows->to_post);
     g_free(flows->to_send);
-    g_free(flows->to_receive);
+    g_free(flows->received);
+    if (flows->source.free) {
+        flows->source.free(flows->source.ctx);
+    }
     g_free(flows);
 }
 
@@ -460,8 +636,26 @@ flows_results(const void *state, uint32_t *n)
 {
     const struct flows *flows = state;
 
+    /* Those that the run has not come to are shown as not started. */
+    for (uint32_t i = 0; flows->source.next && i < flows->n_senders; i++) {
+        draw(&flows->senders[i], flows->senders[i].n);
+    }
     *n = flows->n * flows->repeat;
     return flows->results;
+}
+
+int64_t
+flows_optional(const void *state)
+{
+    const struct flows *flows = state;
+    uint32_t n_all;
+    int64_t n_open = 0;
+
+    flows_results(state, &n_all);
+    for (uint32_t id = 0; flows->is_open_ended && id < n_all; id++) {
+        n_open += flows->results[id].sent_ps == TIME_NEVER_PS;
+    }
+    return n_open;
 }
 
 /* Bytes of messages 'id' on 'qp' that are posted and not acknowledged. */
@@ -550,9 +744,10 @@ void
 flows_unfinished(const void *state, GPtrArray *lines, uint32_t most)
 {
     const struct flows *flows = state;
-    uint32_t n_open = 0;
+    uint32_t n_all, n_open = 0;
 
-    for (uint32_t id = 0; id < flows->n * flows->repeat; id++) {
+    flows_results(state, &n_all);
+    for (uint32_t id = 0; id < n_all; id++) {
         if (flows->results[id].sent_ps != TIME_NEVER_PS) {
             continue;
         }
