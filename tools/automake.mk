@@ -8,6 +8,7 @@ libtools_a_SOURCES = \
 	tools/cmd_new.h \
 	tools/cmd_plot.c \
 	tools/cmd_run.c \
+	tools/cmd_sweep.c \
 	tools/command.c \
 	tools/command.h \
 	tools/data.c \
@@ -48,6 +49,8 @@ libtools_a_SOURCES = \
 	tools/results/text.h \
 	tools/run.c \
 	tools/run.h \
+	tools/run_files.c \
+	tools/run_files.h \
 	tools/run_read.c \
 	tools/scenario/bind.c \
 	tools/scenario/bind_work.c \
@@ -72,6 +75,16 @@ libtools_a_SOURCES = \
 	tools/scenario/units.h \
 	tools/signals.c \
 	tools/signals.h \
+	tools/summary_path.c \
+	tools/summary_path.h \
+	tools/sweep/crew.c \
+	tools/sweep/crew.h \
+	tools/sweep/record.c \
+	tools/sweep/record.h \
+	tools/sweep/sweep.c \
+	tools/sweep/sweep.h \
+	tools/sweep/table.c \
+	tools/sweep/table.h \
 	tools/utilisation.c \
 	tools/utilisation.h \
 	$(NULL)
@@ -80,7 +93,7 @@ libtools_a_SOURCES = \
 bin_PROGRAMS += rocesim
 rocesim_SOURCES = tools/rocesim.c
 rocesim_LDFLAGS = $(OPT_LDFLAGS) $(LTO_LDFLAGS)
-rocesim_LDADD = $(project_libs) $(GLIB_LIBS) $(JANSSON_LIBS)
+rocesim_LDADD = $(project_libs) $(GLIB_LIBS) $(JANSSON_LIBS) $(GSL_LIBS)
 
 EXTRA_DIST += \
 	tools/lint/globals.allow \

@@ -7,16 +7,12 @@
 #include <string.h>
 
 #include "tools/command.h"
-#include "tools/expect.h"
 #include "tools/progress.h"
 #include "tools/report/plot.h"
-#include "tools/results/csv.h"
 #include "tools/results/outdir.h"
 #include "tools/results/series.h"
-#include "tools/results/summary.h"
 #include "tools/results/table.h"
-#include "tools/results/text.h"
-#include "tools/run.h"
+#include "tools/run_files.h"
 #include "tools/signals.h"
 
 /* How often signals are asked for, seconds of the wall clock. */
@@ -112,71 +108,6 @@ simulate(struct job *job, bool quiet)
 
 /* ---- results -------------------------------------------------------------------------- */
 
-typedef void csv_writer(const struct run_result *result, FILE *out);
-
-static gboolean
-write_csv(const struct job *job, const char *name, csv_writer *writer,
-          const struct run_result *result, GError **error)
-{
-    FILE *out = outdir_open(job->dir, name, error);
-
-    if (!out) {
-        return FALSE;
-    }
-    writer(result, out);
-    return outdir_close(job->dir, name, out, error);
-}
-
-static void
-note_interval(const struct scenario *scenario, struct run_result *result)
-{
-    int64_t wanted_ps = scenario->output.sample_ps;
-
-    if (result->series_interval_ps > wanted_ps && wanted_ps > 0) {
-        GString *line = g_string_new("series.csv holds a sample every ");
-
-        text_us(line, result->series_interval_ps);
-        g_string_append(line, " us: one every ");
-        text_us(line, wanted_ps);
-        g_string_append_printf(line, " us would be more than %d lines",
-                               SERIES_MAX_RECORDS);
-        g_ptr_array_add(result->notes, g_string_free(line, FALSE));
-    }
-}
-
-/* Everything but summary.json. */
-static gboolean
-write_data(struct job *job, struct run_result *result, GError **error)
-{
-    g_autofree char *config = scenario_to_text(job->run->scenario);
-
-    if (!series_finish(job->series, result->end_ps, &result->series_interval_ps, error)) {
-        return FALSE;
-    }
-    note_interval(job->run->scenario, result);
-    return outdir_write(job->dir, "config.json", config, error) &&
-           write_csv(job, "flows.csv", csv_flows, result, error) &&
-           write_csv(job, "collectives.csv", csv_collectives, result, error) &&
-           write_csv(job, "ports.csv", csv_ports, result, error) &&
-           write_csv(job, "fct.txt", csv_fct, result, error);
-}
-
-/* Writes all and gives the folder its name.  '*summary' is the text of summary.json. */
-static gboolean
-write_results(struct job *job, struct run_result *result, char **summary, GError **error)
-{
-    if (!write_data(job, result, error)) {
-        return FALSE;
-    }
-    result->wall_s = progress_clock() - job->begin_s;
-    expect_judge(result);
-    *summary = summary_to_json(result);
-    if (!outdir_write(job->dir, "summary.json", *summary, error)) {
-        return FALSE;
-    }
-    return outdir_commit(g_steal_pointer(&job->dir), error);
-}
-
 static int
 report(struct job *job, const struct run_options *options, const char *path)
 {
@@ -185,7 +116,9 @@ report(struct job *job, const struct run_options *options, const char *path)
     GError *error = NULL;
     int status;
 
-    if (!write_results(job, result, &summary, &error)) {
+    if (!run_files_put(job->dir, job->run, result, job->series, job->begin_s, &summary,
+                       &error) ||
+        !outdir_commit(g_steal_pointer(&job->dir), &error)) {
         run_result_free(result);
         return command_fail(&error, STATUS_OUTPUT);
     }

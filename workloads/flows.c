@@ -112,15 +112,14 @@ static void
 set_flow(struct flows *flows, uint32_t id, const struct work_flow *flow)
 {
     flows->at_ps[id] = flow->start_ps;
-    flows->results[id] =
-        (struct flow_result){.src_host = flow->src,
-                             .dst_host = flow->dst,
-                             .bytes = flow->bytes,
-                             .connection =
-                                 flows->pairs[flows->pair_of[id]].first_connection,
-                             .start_ps = TIME_NEVER_PS,
-                             .sent_ps = TIME_NEVER_PS,
-                             .received_ps = TIME_NEVER_PS};
+    flows->results[id] = (struct flow_result){
+        .src_host = flow->src,
+        .dst_host = flow->dst,
+        .bytes = flow->bytes,
+        .connection = flows->pairs[flows->pair_of[id]].first_connection,
+        .start_ps = TIME_NEVER_PS,
+        .sent_ps = TIME_NEVER_PS,
+        .received_ps = TIME_NEVER_PS};
 }
 
 /* Draws the flows of 'sender' before number 'n'. */
@@ -336,9 +335,9 @@ connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t d
 struct pairing {
     struct flows *flows;
     struct turns turns;
-    GHashTable *seen;  /* owned: of int64_t, source and destination, owned; to the pair */
-    GArray *pairs;     /* owned: struct pair */
-    GArray *pair_of;   /* owned: uint32_t, by flow */
+    GHashTable *seen; /* owned: of int64_t, source and destination, owned; to the pair */
+    GArray *pairs;    /* owned: struct pair */
+    GArray *pair_of;  /* owned: uint32_t, by flow */
     uint32_t qos;
 };
 
@@ -366,8 +365,7 @@ pairing_add(struct pairing *p, uint32_t src, uint32_t dst, GError **error)
     uint32_t index = p->pairs->len;
     gpointer found;
 
-    if (!flows->own_pairs &&
-        g_hash_table_lookup_extended(p->seen, &key, NULL, &found)) {
+    if (!flows->own_pairs && g_hash_table_lookup_extended(p->seen, &key, NULL, &found)) {
         index = GPOINTER_TO_UINT(found);
         g_array_append_val(p->pair_of, index);
         return TRUE;
@@ -458,7 +456,8 @@ make_senders(struct flows *flows)
         g_array_index(senders, struct sender, senders->len - 1).n++;
     }
     flows->n_senders = senders->len;
-    flows->senders = (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
+    flows->senders =
+        (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
     set_senders(flows);
 }
 
@@ -547,8 +546,8 @@ scan_host(struct pairing *pairing, const struct work_params *params, uint32_t po
     while (flows->source.next(flows->source.ctx, position, &flow)) {
         if (*n == FLOWS_DRAWN_MAX) {
             g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                        "workload[%u]: about %.0f flows; allowed are %u",
-                        params->index, n_expected, FLOWS_DRAWN_MAX);
+                        "workload[%u]: about %.0f flows; allowed are %u", params->index,
+                        n_expected, FLOWS_DRAWN_MAX);
             return FALSE;
         }
         if (!check_flow(flows, &flow, (*n)++, error) ||
@@ -585,7 +584,8 @@ scan(struct flows *flows, const struct work_params *params, double n_expected,
     }
     pairing_end(&pairing);
     flows->n_senders = senders->len;
-    flows->senders = (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
+    flows->senders =
+        (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
     return ok;
 }
 

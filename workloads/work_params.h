@@ -105,7 +105,8 @@ struct work_incast {
 };
 
 struct work_poisson {
-    int64_t load_e18; /* payload offered by a host over the rate of its links, times 10^18 */
+    int64_t
+        load_e18; /* payload offered by a host over the rate of its links, times 10^18 */
     int64_t until_ps; /* no flow starts then or later; bound: never PARAM_SPECIAL */
 };
 
@@ -158,7 +159,7 @@ struct work_params {
     uint32_t n_hosts;
     bool is_open_ended; /* what is unfinished at the stop need not be finished */
     uint32_t gpus;      /* of each host, >= 1 */
-    uint32_t nics; /* of each host, >= 1; 0: a graph, where they differ */
+    uint32_t nics;      /* of each host, >= 1; 0: a graph, where they differ */
 
     struct work_flow *flows; /* owned; WORK_FLOWS */
     size_t n_flows;
@@ -166,9 +167,9 @@ struct work_params {
     struct work_incast incast;           /* WORK_INCAST, with: */
     uint32_t *senders; /* owned: host ids, without the receiver; NULL: drawn anew for each
                           event */
-    uint32_t n_senders, receiver; /* receiver UINT32_MAX: likewise */
-    struct work_poisson poisson;  /* WORK_POISSON, with: */
-    char *cdf;                    /* owned: path of the distribution of sizes */
+    uint32_t n_senders, receiver;      /* receiver UINT32_MAX: likewise */
+    struct work_poisson poisson;       /* WORK_POISSON, with: */
+    char *cdf;                         /* owned: path of the distribution of sizes */
     struct work_all_to_all all_to_all; /* WORK_ALL_TO_ALL */
     struct work_collective collective; /* WORK_COLLECTIVE, with: */
     uint32_t *rank_host, *rank_gpu;    /* owned: host id and GPU of each rank */

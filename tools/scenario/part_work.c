@@ -18,8 +18,9 @@ enum { RANKS_MAX = 1 << 20 };
 /* A queue pair of an NCCL connection has a bit in a word of 64. */
 enum { NCCL_QPS_MAX = 64 };
 
-static const char *const kind_words[] = {"flows", "permutation", "incast",     "collective",
-                                         "trace", "poisson",     "all-to-all", NULL};
+static const char *const kind_words[] = {"flows",      "permutation", "incast",
+                                         "collective", "trace",       "poisson",
+                                         "all-to-all", NULL};
 static const char *const later_kinds[] = {"nccl-tests", "training", "file", NULL};
 
 static bool
@@ -317,8 +318,9 @@ check_incast(const struct doc_at *at, const struct scenario_work *w, GError **er
                             "is given, and load too; allowed is one of them");
     }
     if (!rounds && !has_load && w->common.gap_ps == 0) {
-        return doc_fail_key(at, "gap", SCENARIO_ERROR_VALUE, error,
-                            "is 0; with arrivals fixed or poisson needed is a gap, or a load");
+        return doc_fail_key(
+            at, "gap", SCENARIO_ERROR_VALUE, error,
+            "is 0; with arrivals fixed or poisson needed is a gap, or a load");
     }
     return !has_until || w->common.repeat == 1 ||
            doc_fail_key(at, "repeat", SCENARIO_ERROR_VALUE, error,

@@ -59,7 +59,8 @@ struct scenario_node {
 struct scenario_output {
     int64_t sample_ps; /* PARAM_SPECIAL: no samples */
     bool messages;
-    int64_t warmup_ps, cooldown_ps; /* of the run's begin and end; flows that start in them
+    int64_t warmup_ps,
+        cooldown_ps; /* of the run's begin and end; flows that start in them
                                        are not counted */
 };
 
