@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/all_to_all.c \
+	tests/support/all_to_all.h \
 	tests/support/data.c \
 	tests/support/data.h \
 	tests/support/job.c \
@@ -28,6 +30,7 @@ unit_tests = \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
+	tests/unit/test_gen_poisson \
 	tests/unit/test_gen_trace \
 	tests/unit/test_nic \
 	tests/unit/test_outdir \
@@ -41,10 +44,12 @@ unit_tests = \
 	tests/unit/test_results \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_rng \
 	tests/unit/test_route \
 	tests/unit/test_run \
 	tests/unit/test_scenario \
 	tests/unit/test_series \
+	tests/unit/test_sweep \
 	tests/unit/test_switch \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
@@ -65,6 +70,7 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_all_to_all \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
@@ -101,6 +107,7 @@ check_scripts = \
 # ---- make check-long: under 12 minutes --------------------------------------------------
 
 check_long_tests = \
+	tests/theory/test_known_all_to_all_1024 \
 	tests/theory/test_known_allreduce_1gib \
 	$(NULL)
 

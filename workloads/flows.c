@@ -535,20 +535,26 @@ flows_new(struct net *net, const struct work_params *params,
     return flows;
 }
 
+static gboolean
+fail_number(const struct work_params *params, double n, GError **error)
+{
+    g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
+                "workload[%u]: about %.0f flows; allowed are %u", params->index, n,
+                FLOWS_DRAWN_MAX);
+    return FALSE;
+}
+
 /* Goes through the flows of the host at 'position' of 'params'; '*n' of them so far. */
 static gboolean
 scan_host(struct pairing *pairing, const struct work_params *params, uint32_t position,
-          double n_expected, size_t *n, GError **error)
+          size_t *n, GError **error)
 {
     struct flows *flows = pairing->flows;
     struct work_flow flow;
 
     while (flows->source.next(flows->source.ctx, position, &flow)) {
         if (*n == FLOWS_DRAWN_MAX) {
-            g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                        "workload[%u]: about %.0f flows; allowed are %u", params->index,
-                        n_expected, FLOWS_DRAWN_MAX);
-            return FALSE;
+            return fail_number(params, (double)*n, error);
         }
         if (!check_flow(flows, &flow, (*n)++, error) ||
             !pairing_add(pairing, flow.src, flow.dst, error)) {
@@ -561,8 +567,7 @@ scan_host(struct pairing *pairing, const struct work_params *params, uint32_t po
 
 /* One sender for each host that has flows. */
 static gboolean
-scan(struct flows *flows, const struct work_params *params, double n_expected,
-     GError **error)
+scan(struct flows *flows, const struct work_params *params, GError **error)
 {
     g_autoptr(GArray) senders = g_array_new(FALSE, FALSE, sizeof(struct sender));
     struct pairing pairing;
@@ -573,7 +578,7 @@ scan(struct flows *flows, const struct work_params *params, double n_expected,
     for (uint32_t k = 0; ok && k < params->n_hosts; k++) {
         uint32_t first = (uint32_t)n;
 
-        ok = scan_host(&pairing, params, k, n_expected, &n, error);
+        ok = scan_host(&pairing, params, k, &n, error);
         if (n > first) {
             struct sender sender = new_sender(flows, params->hosts[k], first);
 
@@ -596,7 +601,8 @@ flows_new_drawn(struct net *net, const struct work_params *params,
     struct flows *flows = new_flows(net, params);
 
     flows->source = *source;
-    if (!scan(flows, params, n_expected, error)) {
+    if ((n_expected > FLOWS_DRAWN_MAX && !fail_number(params, n_expected, error)) ||
+        !scan(flows, params, error)) {
         flows_free(flows);
         return NULL;
     }

@@ -188,6 +188,9 @@ sweep_record_make(const struct sweep *sweep, uint32_t run, const char *path)
         return command_fail(&error, STATUS_INPUT);
     }
     status = make(sweep, scenario, path, begin_s, &error);
+    if (error && status == STATUS_INPUT && run % sweep->seeds->len > 0) {
+        g_clear_error(&error); /* the first seed has said it */
+    }
     if (error) {
         g_autofree char *where = sweep_point_text(sweep, run / sweep->seeds->len);
 

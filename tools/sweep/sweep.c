@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "tools/run.h"
 #include "tools/scenario/doc.h"
 #include "tools/summary_path.h"
 
@@ -356,13 +357,31 @@ read_keep(struct sweep *sweep, const struct doc_at *root, GError **error)
     return TRUE;
 }
 
-/* Is every point a scenario?  With the first one, are the metrics in its summary? */
+/* Can it be built? */
+static gboolean
+check_build(const struct sweep *sweep, const struct scenario *scenario, GError **error)
+{
+    struct run *run = run_new(scenario, NULL, error);
+
+    if (run == NULL) {
+        g_autofree char *where = sweep_point_text(sweep, 0);
+
+        g_prefix_error(error, "%s: %s: ", sweep->file, where);
+        return FALSE;
+    }
+    run_free(run);
+    return TRUE;
+}
+
+/* Is every point a scenario?  With the first one, are the metrics in its summary, and can it
+ * be built?  Where a later one cannot, its runs will say so. */
 static gboolean
 check_points(const struct sweep *sweep, const struct doc_at *root, GError **error)
 {
     for (uint32_t p = 0; p < sweep->n_points; p++) {
         struct scenario *s = sweep_scenario(sweep, p * sweep->seeds->len, error);
-        gboolean ok = s != NULL && (p > 0 || check_metrics(sweep, root, s, error));
+        gboolean ok = s != NULL && (p > 0 || (check_metrics(sweep, root, s, error) &&
+                                              check_build(sweep, s, error)));
 
         scenario_free(s);
         if (!ok) {
