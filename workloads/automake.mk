@@ -6,6 +6,8 @@ libworkloads_a_SOURCES = \
 	workloads/cdf.h \
 	workloads/flows.c \
 	workloads/flows.h \
+	workloads/flows_build.c \
+	workloads/flows_state.h \
 	workloads/gen_all_to_all.c \
 	workloads/gen_collective.c \
 	workloads/gen_flows.c \
