@@ -8,6 +8,8 @@
 libtests_a_SOURCES = \
 	tests/support/all_to_all.c \
 	tests/support/all_to_all.h \
+	tests/support/bottleneck.c \
+	tests/support/bottleneck.h \
 	tests/support/data.c \
 	tests/support/data.h \
 	tests/support/job.c \
@@ -76,6 +78,7 @@ theory_tests = \
 	tests/theory/test_known_buffer \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
+	tests/theory/test_known_equilibria \
 	tests/theory/test_known_incast \
 	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
@@ -142,6 +145,7 @@ fuzz_targets = \
 	$(NULL)
 
 validate_scripts = \
+	tests/validate/experiments \
 	$(NULL)
 
 # Each makes the test named in it fail; tests/mutants/run sees to that.

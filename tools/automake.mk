@@ -52,6 +52,7 @@ libtools_a_SOURCES = \
 	tools/run_files.c \
 	tools/run_files.h \
 	tools/run_read.c \
+	tools/run_works.c \
 	tools/scenario/bind.c \
 	tools/scenario/bind_work.c \
 	tools/scenario/doc.c \

@@ -99,8 +99,10 @@ summary_path_shape(const struct scenario *scenario)
 {
     struct run_result *blank = run_result_new(scenario);
     struct result_call call = {.call = {.op = "", .algorithm = "", .protocol = ""}};
+    struct result_work work = {.type = ""};
 
     g_array_append_val(blank->calls, call);
+    g_array_append_val(blank->works, work);
     g_autofree char *text = summary_to_json(blank);
 
     run_result_free(blank);
