@@ -20,8 +20,8 @@ static const struct command *const commands[] = {
 
 /* What later versions will have. */
 static const char *const later[] = {
-    "topo",  "trace", "import", "audit",     "report", "compare",
-    "tune",  "size",  "calibrate", NULL,
+    "topo",    "trace", "import", "audit",     "report",
+    "compare", "tune",  "size",   "calibrate", NULL,
 };
 
 static void
