@@ -304,12 +304,19 @@ flows_new(struct net *net, const struct work_params *params,
     return flows;
 }
 
+/* Most drawn flows: with queue pairs of their own each takes ten times the memory. */
+static uint32_t
+most_flows(const struct flows *flows)
+{
+    return flows->own_pairs ? FLOWS_DRAWN_MAX / 10 : FLOWS_DRAWN_MAX;
+}
+
 static gboolean
-fail_number(const struct work_params *params, double n, GError **error)
+fail_number(const struct flows *flows, double n, GError **error)
 {
     g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                "workload[%u]: about %.0f flows; allowed are %u", params->index, n,
-                FLOWS_DRAWN_MAX);
+                "workload[%u]: about %.0f flows; allowed are %u%s", flows->index, n,
+                most_flows(flows), flows->own_pairs ? " with connect \"flow\"" : "");
     return FALSE;
 }
 
@@ -322,8 +329,8 @@ scan_host(struct pairing *pairing, const struct work_params *params, uint32_t po
     struct work_flow flow;
 
     while (flows->source.next(flows->source.ctx, position, &flow)) {
-        if (*n == FLOWS_DRAWN_MAX) {
-            return fail_number(params, (double)*n, error);
+        if (*n == most_flows(flows)) {
+            return fail_number(flows, (double)*n, error);
         }
         if (!check_flow(flows, &flow, (*n)++, error) ||
             !pairing_add(pairing, flow.src, flow.dst, error)) {
@@ -370,7 +377,7 @@ flows_new_drawn(struct net *net, const struct work_params *params,
     struct flows *flows = new_flows(net, params);
 
     flows->source = *source;
-    if ((n_expected > FLOWS_DRAWN_MAX && !fail_number(params, n_expected, error)) ||
+    if ((n_expected > most_flows(flows) && !fail_number(flows, n_expected, error)) ||
         !scan(flows, params, error)) {
         flows_free(flows);
         return NULL;

@@ -319,6 +319,11 @@ refused(void **state)
     assert_null(work_new(rig.net, &params, &error));
     assert_true(g_str_has_suffix(error->message, " flows; allowed are 100000000"));
     g_clear_error(&error);
+    params.common.connect = WORK_CONNECT_FLOW;
+    assert_null(work_new(rig.net, &params, &error));
+    assert_true(g_str_has_suffix(error->message,
+                                 " flows; allowed are 10000000 with connect \"flow\""));
+    g_clear_error(&error);
     g_unlink(params.cdf);
     g_free(params.cdf);
     rig_clear(&rig);
