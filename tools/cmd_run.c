@@ -10,7 +10,6 @@
 #include "tools/progress.h"
 #include "tools/report/plot.h"
 #include "tools/results/outdir.h"
-#include "tools/results/series.h"
 #include "tools/results/table.h"
 #include "tools/run_files.h"
 #include "tools/signals.h"
@@ -51,7 +50,7 @@ static const struct option run_options[] = {
 struct job {
     struct run *run;
     struct outdir *dir;
-    struct series *series;
+    struct run_files files;
     struct signals signals;
     struct progress progress;
     double begin_s, poll_s;
@@ -91,15 +90,15 @@ on_epoch(void *ctx, const struct net *net, int64_t now_ps)
         progress_show(&job->progress, now_ps);
     }
     /* Without a place for what it gives the run is in vain. */
-    return !job->signals.stop && !series_has_failed(job->series);
+    return !job->signals.stop && !run_files_have_failed(&job->files);
 }
 
 static void
 simulate(struct job *job, bool quiet)
 {
-    struct net_watch watch = {
-        .on_epoch = on_epoch, .ctx = job, .sink = series_sink(job->series)};
+    struct net_watch watch = {.on_epoch = on_epoch, .ctx = job};
 
+    run_files_watch(&job->files, &watch);
     run_start(job->run, job->partition, job->n_threads);
     progress_init(&job->progress, job->run, quiet);
     run_go(job->run, &watch);
@@ -116,8 +115,7 @@ report(struct job *job, const struct run_options *options, const char *path)
     GError *error = NULL;
     int status;
 
-    if (!run_files_put(job->dir, job->run, result, job->series, job->begin_s, &summary,
-                       &error) ||
+    if (!run_files_put(&job->files, job->run, result, job->begin_s, &summary, &error) ||
         !outdir_commit(g_steal_pointer(&job->dir), &error)) {
         run_result_free(result);
         return command_fail(&error, STATUS_OUTPUT);
@@ -165,8 +163,7 @@ run_scenario(struct job *job, const struct scenario *scenario,
 
         return command_fail(&error, usage ? STATUS_INPUT : STATUS_OUTPUT);
     }
-    job->series = series_new(job->dir, job->run->net, SERIES_MAX_RECORDS, &error);
-    if (!job->series) {
+    if (!run_files_open(&job->files, job->dir, job->run, &error)) {
         return command_fail(&error, STATUS_OUTPUT);
     }
     signals_open(&job->signals);
@@ -178,7 +175,7 @@ static void
 job_clear(struct job *job)
 {
     signals_close(&job->signals);
-    series_free(job->series);
+    run_files_close(&job->files);
     outdir_discard(job->dir);
     run_free(job->run);
 }

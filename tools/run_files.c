@@ -44,33 +44,72 @@ note_interval(const struct scenario *scenario, struct run_result *result)
     }
 }
 
-/* The tables. */
-static gboolean
-write_data(const struct outdir *dir, const struct scenario *scenario,
-           struct run_result *result, struct series *series, GError **error)
+gboolean
+run_files_open(struct run_files *files, const struct outdir *dir, const struct run *run,
+               GError **error)
 {
-    if (!series_finish(series, result->end_ps, &result->series_interval_ps, error)) {
+    *files = (struct run_files){.dir = dir};
+    files->series = series_new(dir, run->net, SERIES_MAX_RECORDS, error);
+    if (!files->series) {
         return FALSE;
     }
-    note_interval(scenario, result);
-    return write_csv(dir, "flows.csv", csv_flows, result, error) &&
-           write_csv(dir, "collectives.csv", csv_collectives, result, error) &&
-           write_csv(dir, "ports.csv", csv_ports, result, error) &&
-           write_csv(dir, "fct.txt", csv_fct, result, error);
+    files->capture = capture_new(dir, run->net, run->captures, error);
+    return files->capture != NULL;
+}
+
+void
+run_files_watch(const struct run_files *files, struct net_watch *watch)
+{
+    if (files->series) {
+        watch->sink = series_sink(files->series);
+        watch->frames = capture_sink(files->capture);
+    }
 }
 
 gboolean
-run_files_put(const struct outdir *dir, const struct run *run, struct run_result *result,
-              struct series *series, double begin_s, char **summary, GError **error)
+run_files_have_failed(const struct run_files *files)
+{
+    return files->series &&
+           (series_has_failed(files->series) || capture_has_failed(files->capture));
+}
+
+/* What has been written while the run went on, and the tables. */
+static gboolean
+write_data(const struct run_files *files, const struct scenario *scenario,
+           struct run_result *result, GError **error)
+{
+    if (!capture_finish(files->capture, result->notes, error) ||
+        !series_finish(files->series, result->end_ps, &result->series_interval_ps,
+                       error)) {
+        return FALSE;
+    }
+    note_interval(scenario, result);
+    return write_csv(files->dir, "flows.csv", csv_flows, result, error) &&
+           write_csv(files->dir, "collectives.csv", csv_collectives, result, error) &&
+           write_csv(files->dir, "ports.csv", csv_ports, result, error) &&
+           write_csv(files->dir, "fct.txt", csv_fct, result, error);
+}
+
+gboolean
+run_files_put(struct run_files *files, const struct run *run, struct run_result *result,
+              double begin_s, char **summary, GError **error)
 {
     g_autofree char *config = scenario_to_text(run->scenario);
 
-    if (!outdir_write(dir, "config.json", config, error) ||
-        (series && !write_data(dir, run->scenario, result, series, error))) {
+    if (!outdir_write(files->dir, "config.json", config, error) ||
+        (files->series && !write_data(files, run->scenario, result, error))) {
         return FALSE;
     }
     result->wall_s = progress_clock() - begin_s;
     expect_judge(result);
     *summary = summary_to_json(result);
-    return outdir_write(dir, "summary.json", *summary, error);
+    return outdir_write(files->dir, "summary.json", *summary, error);
+}
+
+void
+run_files_close(struct run_files *files)
+{
+    series_free(files->series);
+    capture_free(files->capture);
+    *files = (struct run_files){.dir = NULL};
 }

@@ -320,10 +320,9 @@ fail_number(const struct flows *flows, double n, GError **error)
     return FALSE;
 }
 
-/* Goes through the flows of the host at 'position' of 'params'; '*n' of them so far. */
+/* Goes through the flows of the host at 'position'; '*n' of them so far. */
 static gboolean
-scan_host(struct pairing *pairing, const struct work_params *params, uint32_t position,
-          size_t *n, GError **error)
+scan_host(struct pairing *pairing, uint32_t position, size_t *n, GError **error)
 {
     struct flows *flows = pairing->flows;
     struct work_flow flow;
@@ -354,7 +353,7 @@ scan(struct flows *flows, const struct work_params *params, GError **error)
     for (uint32_t k = 0; ok && k < params->n_hosts; k++) {
         uint32_t first = (uint32_t)n;
 
-        ok = scan_host(&pairing, params, k, &n, error);
+        ok = scan_host(&pairing, k, &n, error);
         if (n > first) {
             struct sender sender = new_sender(flows, params->hosts[k], first);
 

@@ -33,7 +33,7 @@ sweep_record_clear(struct sweep_record *record)
 
 struct job {
     struct signals signals;
-    struct series *series; /* owned; NULL: only the summary is kept */
+    struct run_files files;
     double poll_s;
 };
 
@@ -49,7 +49,7 @@ on_epoch(void *ctx, const struct net *net, int64_t now_ps)
         job->poll_s = now_s + POLL_SECONDS;
         signals_poll(&job->signals);
     }
-    return !job->signals.stop && !(job->series && series_has_failed(job->series));
+    return !job->signals.stop && !run_files_have_failed(&job->files);
 }
 
 static void
@@ -57,9 +57,7 @@ simulate(struct job *job, struct run *run)
 {
     struct net_watch watch = {.on_epoch = on_epoch, .ctx = job};
 
-    if (job->series) {
-        watch.sink = series_sink(job->series);
-    }
+    run_files_watch(&job->files, &watch);
     signals_open(&job->signals);
     run_start(run, PARTITION_AUTO, 1);
     run_go(run, &watch);
@@ -114,7 +112,7 @@ write_all(struct outdir *dir, struct job *job, struct run *run, double begin_s,
 {
     struct run_result *result = run_read(run);
     g_autofree char *summary = NULL;
-    gboolean ok = run_files_put(dir, run, result, job->series, begin_s, &summary, error);
+    gboolean ok = run_files_put(&job->files, run, result, begin_s, &summary, error);
 
     *status = run_result_status(result);
     run_result_free(result);
@@ -161,16 +159,14 @@ make(const struct sweep *sweep, const struct scenario *scenario, const char *pat
         g_propagate_error(error, g_steal_pointer(&fault));
         return STATUS_INPUT;
     }
-    if (sweep->keep_all) {
-        job.series = series_new(dir, run->net, SERIES_MAX_RECORDS, error);
-    }
-    if (sweep->keep_all && !job.series) {
+    job.files.dir = dir;
+    if (sweep->keep_all && !run_files_open(&job.files, dir, run, error)) {
         outdir_discard(dir);
         status = STATUS_OUTPUT;
     } else {
         status = run_and_write(&job, run, dir, begin_s, error);
     }
-    series_free(job.series);
+    run_files_close(&job.files);
     signals_close(&job.signals);
     run_free(run);
     return status;

@@ -488,7 +488,9 @@ sweep_scenario(const struct sweep *sweep, uint32_t run, GError **error)
     struct scenario *s;
 
     if (!sweep->keep_all) {
-        g_ptr_array_add(sets, g_strdup("output.sample=off")); /* nobody would see them */
+        /* Nobody would see them. */
+        g_ptr_array_add(sets, g_strdup("output.sample=off"));
+        g_ptr_array_add(sets, g_strdup("output.pcap=[]"));
     }
     for (uint32_t i = 0; i < sweep->axes->len; i++) {
         g_autofree char *value = json_text(sweep_value(sweep, i, point));
