@@ -96,8 +96,8 @@ run_files_put(struct run_files *files, const struct run *run, struct run_result 
 {
     g_autofree char *config = scenario_to_text(run->scenario);
 
-    if (!outdir_write(files->dir, "config.json", config, error) ||
-        (files->series && !write_data(files, run->scenario, result, error))) {
+    if ((files->series && !write_data(files, run->scenario, result, error)) ||
+        !outdir_write(files->dir, "config.json", config, error)) {
         return FALSE;
     }
     result->wall_s = progress_clock() - begin_s;
