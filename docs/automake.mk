@@ -9,6 +9,7 @@ dist_doc_DATA = \
 	docs/results.md \
 	docs/scenario.md \
 	docs/stuck.md \
+	docs/sweep.md \
 	docs/validation.md \
 	$(NULL)
 

@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/all_to_all.c \
+	tests/support/all_to_all.h \
 	tests/support/bottleneck.c \
 	tests/support/bottleneck.h \
 	tests/support/data.c \
@@ -31,12 +33,14 @@ unit_tests = \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
+	tests/unit/test_cdf \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_csv_read \
 	tests/unit/test_drain \
 	tests/unit/test_flows \
+	tests/unit/test_gen_poisson \
 	tests/unit/test_gen_trace \
 	tests/unit/test_lb \
 	tests/unit/test_nic \
@@ -54,12 +58,14 @@ unit_tests = \
 	tests/unit/test_retx_sr \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_rng \
 	tests/unit/test_rnr \
 	tests/unit/test_route \
 	tests/unit/test_run \
 	tests/unit/test_scenario \
 	tests/unit/test_series \
 	tests/unit/test_stats \
+	tests/unit/test_sweep \
 	tests/unit/test_switch \
 	tests/unit/test_tap \
 	tests/unit/test_topo \
@@ -85,6 +91,7 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_all_to_all \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
@@ -112,6 +119,7 @@ check_scripts = \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \
+	tests/cli/sweep.sh \
 	tests/cli/unwritable.sh \
 	tests/cli/verdicts.sh \
 	tests/cli/version.sh \
@@ -127,6 +135,7 @@ check_scripts = \
 # ---- make check-long: under 12 minutes --------------------------------------------------
 
 check_long_tests = \
+	tests/theory/test_known_all_to_all_1024 \
 	tests/theory/test_known_allreduce_1gib \
 	$(NULL)
 
@@ -187,6 +196,7 @@ EXTRA_DIST += \
 	tests/cli/lib.sh \
 	tests/cli/scapy-icrc \
 	tests/copy-tree \
+	tests/data/cdf \
 	tests/data/determinism \
 	tests/data/icrc \
 	tests/data/known-answers.json \

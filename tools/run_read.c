@@ -9,6 +9,7 @@
 
 #include "models/ideal.h"
 #include "tools/laws.h"
+#include "tools/results/text.h"
 #include "tools/run.h"
 #include "tools/stuck.h"
 #include "tools/utilisation.h"
@@ -411,9 +412,24 @@ say_drops(struct run_result *result)
     }
 }
 
-static void
-say_end(const struct net *net, struct run_result *result)
+/* Operations that ought to have ended. */
+static int64_t
+ops_left(const struct run *run)
 {
+    int64_t left = net_n_ops(run->net);
+
+    for (guint w = 0; run->net->end == NET_END_STOPPED && w < run->works->len; w++) {
+        const struct work *work = g_ptr_array_index(run->works, w);
+
+        left -= work->ops->optional ? work->ops->optional(work->state) : 0;
+    }
+    return left;
+}
+
+static void
+say_end(const struct run *run, struct run_result *result)
+{
+    const struct net *net = run->net;
     GString *line = g_string_new(NULL);
 
     switch (net->end) {
@@ -422,7 +438,7 @@ say_end(const struct net *net, struct run_result *result)
     case NET_END_STOPPED:
         g_string_printf(
             line, "stopped at %.9g us with %" G_GINT64_FORMAT " operations outstanding",
-            (double)net->end_ps / 1e6, net_n_ops(net));
+            (double)net->end_ps / 1e6, ops_left(run));
         break;
     case NET_END_STALLED:
         g_string_printf(line,
@@ -452,6 +468,10 @@ read_unfinished(const struct run *run, struct run_result *result)
     for (guint w = 0; w < run->works->len; w++) {
         const struct work *work = g_ptr_array_index(run->works, w);
 
+        if (run->net->end == NET_END_STOPPED && work->ops->optional &&
+            work->ops->optional(work->state)) {
+            continue;
+        }
         work->ops->unfinished(work->state, result->unfinished, MOST_LINES);
     }
 }
@@ -461,7 +481,7 @@ static void
 judge(const struct run *run, struct run_result *result)
 {
     const struct net *net = run->net;
-    bool left = net_n_ops(net) > 0;
+    bool left = ops_left(run) > 0;
 
     result->verdict =
         left || net->end == NET_END_QP_ERROR ? VERDICT_INCOMPLETE : VERDICT_COMPLETE;
@@ -477,7 +497,7 @@ judge(const struct run *run, struct run_result *result)
     }
     if (result->verdict != VERDICT_COMPLETE) {
         if (left || net->end == NET_END_QP_ERROR || net->end == NET_END_INTERRUPTED) {
-            say_end(net, result);
+            say_end(run, result);
         }
         say_drops(result);
     }
@@ -503,6 +523,57 @@ read_times(const struct net *net, struct run_result *result)
     result->end_ps = net->end_ps;
     result->sim_time_ps = last_ps ? last_ps : net->end_ps;
     result->run_ps = net->end == NET_END_DONE ? result->sim_time_ps : net->end_ps;
+}
+
+/* When the last flow starts; 0 without one. */
+static int64_t
+last_start_ps(const struct run_result *result)
+{
+    int64_t last_ps = 0;
+
+    for (guint i = 0; i < result->flows->len; i++) {
+        int64_t start_ps = g_array_index(result->flows, struct result_flow, i).start_ps;
+
+        if (start_ps != TIME_NEVER_PS && start_ps > last_ps) {
+            last_ps = start_ps;
+        }
+    }
+    return last_ps;
+}
+
+/* Leaves out flows that start in the warm-up, or in the cool-down before the last start, and
+ * says so. */
+static void
+cut_flows(const struct scenario_output *output, struct run_result *result)
+{
+    GString *line;
+    guint n = 0;
+
+    result->count_from_ps = output->warmup_ps;
+    if (output->cooldown_ps > 0) {
+        result->count_to_ps = MAX(last_start_ps(result) - output->cooldown_ps, 0);
+    }
+    for (guint i = 0; i < result->flows->len; i++) {
+        struct result_flow *flow = &g_array_index(result->flows, struct result_flow, i);
+
+        flow->is_cut = flow->start_ps < result->count_from_ps ||
+                       (result->count_to_ps != TIME_NEVER_PS &&
+                        flow->start_ps >= result->count_to_ps);
+        n += flow->is_cut;
+    }
+    if (n == 0) {
+        return;
+    }
+    line = g_string_new("percentiles are of flows that start from ");
+    text_us(line, result->count_from_ps);
+    g_string_append(line, " us");
+    if (result->count_to_ps != TIME_NEVER_PS) {
+        g_string_append(line, " until ");
+        text_us(line, result->count_to_ps);
+        g_string_append(line, " us");
+    }
+    g_string_append_printf(line, ": %u of %u are left out", n, result->flows->len);
+    say(result->notes, g_string_free(line, FALSE));
 }
 
 static void
@@ -537,6 +608,7 @@ run_read(struct run *run)
     read_utilisation(run, result);
     laws_check(run, result);
     judge(run, result);
+    cut_flows(&run->scenario->output, result);
     result->n_samples = net->sample_ps ? net->lps[0].n_samples : 0;
     result->events = sim_n_events(net->sim);
     result->n_threads = net->sim->n_threads;

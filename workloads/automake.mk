@@ -2,12 +2,18 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/cdf.c \
+	workloads/cdf.h \
 	workloads/flows.c \
 	workloads/flows.h \
+	workloads/flows_build.c \
+	workloads/flows_state.h \
+	workloads/gen_all_to_all.c \
 	workloads/gen_collective.c \
 	workloads/gen_flows.c \
 	workloads/gen_incast.c \
 	workloads/gen_permutation.c \
+	workloads/gen_poisson.c \
 	workloads/gen_trace.c \
 	workloads/nccl/channels.c \
 	workloads/nccl/channels.h \
@@ -46,6 +52,15 @@ libworkloads_a_SOURCES = \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \
+	workloads/cdf/README.md \
+	workloads/cdf/AliStorage2019.json \
+	workloads/cdf/FbHadoop.json \
+	workloads/cdf/FbHadoop2015_fine.json \
+	workloads/cdf/GoogleRPC2008.json \
+	workloads/cdf/Hadoop_ABM_ns3dc.json \
+	workloads/cdf/Solar2022.json \
+	workloads/cdf/WebSearch.json \
+	workloads/cdf/WebSearch_DCTCP_ns3dc.json \
 	workloads/examples/README.md \
 	workloads/examples/gpt2-64ranks-nccl.log \
 	workloads/examples/gpt2-nccl-log.awk \

@@ -81,6 +81,9 @@ struct work_ops {
     /* Adds a line for each thing that has not ended, saying what it waits for; at most
      * 'most' lines, then "... and N more". */
     void (*unfinished)(const void *state, GPtrArray *lines, uint32_t most);
+    /* Of the operations counted, those that are outstanding and need not end: a run that
+     * stops with these alone is complete; NULL: there are none. */
+    int64_t (*optional)(const void *state);
     /* Results, borrowed; NULL when the workload has none of the kind. */
     const struct flow_result *(*flows)(const void *state, uint32_t *n);
     const struct stream_result *(*streams)(void *state, uint32_t *n);

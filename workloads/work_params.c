@@ -19,6 +19,9 @@
 static const char *const verb_words[] = {"write",    "write-imm", "send",
                                          "send-imm", "read",      NULL};
 static const char *const place_words[] = {"packed", "spread", "random", NULL};
+static const char *const connect_words[] = {"pair", "flow", NULL};
+static const char *const arrivals_words[] = {"rounds", "fixed", "poisson", NULL};
+static const char *const choice_words[] = {"fixed", "random", NULL};
 static const char *const op_words[] = {"all_reduce", NULL};
 static const char *const algorithm_words[] = {"ring", NULL};
 static const char *const protocol_words[] = {"simple", NULL};
@@ -26,6 +29,10 @@ static const char *const type_words[] = {"int8",  "uint8",  "int32", "uint32",
                                          "int64", "uint64", "fp16",  "fp32",
                                          "fp64",  "bf16",   NULL};
 
+/* Loads below a millionth are no loads. */
+#define LOAD_MIN (PARAM_SHARE_ONE / 1000000)
+
+#define INCAST(field) .offset = offsetof(struct work_incast, field)
 #define COMMON(field) .offset = offsetof(struct work_common, field)
 #define NCCL(field) .offset = offsetof(struct work_nccl, field)
 
@@ -103,6 +110,19 @@ const struct param work_common_params[] = {
      .doc = "order in which hosts are taken: by number, one of each rack in turn, "
             "shuffled by "
             "the seed"},
+    {.name = "connect",
+     .kind = PARAM_ENUM,
+     COMMON(connect),
+     .unit = "",
+     .def = WORK_CONNECT_PAIR,
+     .min = 0,
+     .max = 1,
+     .names = connect_words,
+     .source =
+         "applications keep their connections; the HPCC ns-3 simulator has one a flow",
+     .doc =
+         "queue pairs are of a pair of hosts, or of one flow, which then begins at line "
+         "rate; 1.1 KB a queue pair"},
     {.name = NULL},
 };
 
@@ -138,6 +158,52 @@ const struct param work_incast_params[] = {
      .max = BYTES_MAX,
      .source = "a round number",
      .doc = "of each flow"},
+    {.name = "arrivals",
+     .kind = PARAM_ENUM,
+     INCAST(arrivals),
+     .unit = "",
+     .def = WORK_ARRIVALS_ROUNDS,
+     .min = 0,
+     .max = 2,
+     .names = arrivals_words,
+     .source = "as of every workload; poisson: Li et al., HPCC, SIGCOMM '19, section 5.1",
+     .doc =
+         "an event begins gap after the end of the one before, or with gap between the "
+         "beginnings, fixed or exponential with that mean"},
+    {.name = "load",
+     .kind = PARAM_SHARE,
+     INCAST(load_e18),
+     .unit = "",
+     .def = PARAM_SPECIAL,
+     .min = LOAD_MIN,
+     .max = PARAM_SHARE_ONE,
+     .special = "off",
+     .source = "gap says it",
+     .doc =
+         "payload over the link rate of all hosts of the workload; instead of gap, with "
+         "arrivals fixed or poisson"},
+    {.name = "until",
+     .kind = PARAM_TIME,
+     INCAST(until_ps),
+     .unit = "ms",
+     .def = PARAM_SPECIAL,
+     .min = 1,
+     .max = START_MAX_PS,
+     .special = "repeat",
+     .source = "repeat says it",
+     .doc = "no event begins then or later; instead of repeat, with arrivals fixed or "
+            "poisson"},
+    {.name = "choice",
+     .kind = PARAM_ENUM,
+     INCAST(choice),
+     .unit = "",
+     .def = WORK_CHOICE_FIXED,
+     .min = 0,
+     .max = 1,
+     .names = choice_words,
+     .source = "the same hosts each time",
+     .doc =
+         "random: the senders, and without receiver that too, are drawn for each event"},
     {.name = NULL},
 };
 
@@ -191,6 +257,45 @@ const struct param work_collective_params[] = {
      .names = type_words,
      .source = "nccl-tests: -d float",
      .doc = "type of an element; bytes are a whole number of them"},
+    {.name = NULL},
+};
+
+const struct param work_poisson_params[] = {
+    {.name = "load",
+     .kind = PARAM_SHARE,
+     .offset = offsetof(struct work_poisson, load_e18),
+     .unit = "",
+     .def = PARAM_SHARE_ONE / 10 * 3,
+     .min = LOAD_MIN,
+     .max = PARAM_SHARE_ONE,
+     .source =
+         "alibaba-edu/High-Precision-Congestion-Control, traffic_gen/traffic_gen.py: "
+         "-l 0.3",
+     .doc =
+         "payload that a host offers over the rate of its links (headers come on top)"},
+    {.name = "until",
+     .kind = PARAM_TIME,
+     .offset = offsetof(struct work_poisson, until_ps),
+     .unit = "ms",
+     .def = PARAM_SPECIAL,
+     .min = 1,
+     .max = START_MAX_PS,
+     .special = "stop",
+     .source = "a load has no end of its own",
+     .doc = "no flow starts then or later"},
+    {.name = NULL},
+};
+
+const struct param work_all_to_all_params[] = {
+    {.name = "bytes",
+     .kind = PARAM_SIZE,
+     .offset = offsetof(struct work_all_to_all, bytes),
+     .unit = "MiB",
+     .def = 1 << 20,
+     .min = 1,
+     .max = BYTES_MAX,
+     .source = "a round number",
+     .doc = "of each flow: from each host to each other one"},
     {.name = NULL},
 };
 
@@ -335,6 +440,10 @@ work_kind_name(enum work_kind kind)
         return "collective";
     case WORK_TRACE:
         return "trace";
+    case WORK_POISSON:
+        return "poisson";
+    case WORK_ALL_TO_ALL:
+        return "all-to-all";
     }
     return "unknown";
 }
@@ -370,6 +479,7 @@ work_params_free(struct work_params *params)
     g_free(params->hosts);
     g_free(params->flows);
     g_free(params->senders);
+    g_free(params->cdf);
     g_free(params->rank_host);
     g_free(params->rank_gpu);
     for (char **path = params->paths; path != NULL && *path != NULL; path++) {

@@ -18,10 +18,34 @@
 
 #include "sim/param.h"
 
-enum work_kind { WORK_FLOWS, WORK_PERMUTATION, WORK_INCAST, WORK_COLLECTIVE, WORK_TRACE };
+enum work_kind {
+    WORK_FLOWS,
+    WORK_PERMUTATION,
+    WORK_INCAST,
+    WORK_COLLECTIVE,
+    WORK_TRACE,
+    WORK_POISSON,
+    WORK_ALL_TO_ALL,
+};
 
 /* The operation a message is sent by. */
 enum work_verb { WORK_WRITE, WORK_WRITE_IMM, WORK_SEND, WORK_SEND_IMM, WORK_READ };
+
+/* Who shares queue pairs. */
+enum work_connect {
+    WORK_CONNECT_PAIR, /* all flows of a pair of hosts */
+    WORK_CONNECT_FLOW, /* each flow has its own, as fresh as a new connection */
+};
+
+/* When the events of an incast begin. */
+enum work_arrivals {
+    WORK_ARRIVALS_ROUNDS,  /* when the one before has ended */
+    WORK_ARRIVALS_FIXED,   /* at fixed times */
+    WORK_ARRIVALS_POISSON, /* at random times */
+};
+
+/* Who takes part in an event of an incast. */
+enum work_choice { WORK_CHOICE_FIXED, WORK_CHOICE_RANDOM };
 
 /* The order in which hosts are taken. */
 enum work_place {
@@ -61,6 +85,7 @@ struct work_common {
                               only.  0 for collective and trace */
     int32_t verb;          /* enum work_verb */
     int32_t place;         /* enum work_place */
+    int32_t connect;       /* enum work_connect; of flows, not of NCCL */
 };
 
 /* Tables of the keys of each kind over the struct named beside it. */
@@ -70,7 +95,23 @@ struct work_permutation {
 };
 
 struct work_incast {
-    int64_t bytes; /* each sender's flow */
+    int64_t bytes;    /* each sender's flow */
+    int64_t load_e18; /* share of the link rate of all hosts, times 10^18, from which
+                         the gap follows; PARAM_SPECIAL: common.gap_ps is it */
+    int64_t until_ps; /* no event begins then or later; PARAM_SPECIAL: common.repeat of
+                         them.  Both for arrivals but rounds */
+    int32_t arrivals; /* enum work_arrivals */
+    int32_t choice;   /* enum work_choice */
+};
+
+struct work_poisson {
+    int64_t
+        load_e18; /* payload offered by a host over the rate of its links, times 10^18 */
+    int64_t until_ps; /* no flow starts then or later; bound: never PARAM_SPECIAL */
+};
+
+struct work_all_to_all {
+    int64_t bytes; /* each flow */
 };
 
 struct work_collective {
@@ -116,15 +157,20 @@ struct work_params {
 
     uint32_t *hosts; /* owned: host ids by position */
     uint32_t n_hosts;
-    uint32_t gpus; /* of each host, >= 1 */
-    uint32_t nics; /* of each host, >= 1; 0: a graph, where they differ */
+    bool is_open_ended; /* what is unfinished at the stop need not be finished */
+    uint32_t gpus;      /* of each host, >= 1 */
+    uint32_t nics;      /* of each host, >= 1; 0: a graph, where they differ */
 
     struct work_flow *flows; /* owned; WORK_FLOWS */
     size_t n_flows;
     struct work_permutation permutation; /* WORK_PERMUTATION */
     struct work_incast incast;           /* WORK_INCAST, with: */
-    uint32_t *senders;                   /* owned: host ids, without the receiver */
-    uint32_t n_senders, receiver;
+    uint32_t *senders; /* owned: host ids, without the receiver; NULL: drawn anew for each
+                          event */
+    uint32_t n_senders, receiver;      /* receiver UINT32_MAX: likewise */
+    struct work_poisson poisson;       /* WORK_POISSON, with: */
+    char *cdf;                         /* owned: path of the distribution of sizes */
+    struct work_all_to_all all_to_all; /* WORK_ALL_TO_ALL */
     struct work_collective collective; /* WORK_COLLECTIVE, with: */
     uint32_t *rank_host, *rank_gpu;    /* owned: host id and GPU of each rank */
     uint32_t n_ranks;
@@ -139,6 +185,8 @@ extern const struct param work_common_params[];
 extern const struct param work_permutation_params[];
 extern const struct param work_incast_params[];
 extern const struct param work_collective_params[];
+extern const struct param work_poisson_params[];
+extern const struct param work_all_to_all_params[];
 extern const struct param work_nccl_params[];
 
 /* Name of a kind as `workload[].type`. */

@@ -104,6 +104,7 @@ put_flow(GString *line, const struct result_flow *flow)
     put_nothing(line, 4);
     put_text(line, flow->path ? flow->path : "");
     put_qps(line, flow->qpn, flow->n_qps);
+    put_int(line, !flow->is_cut);
 }
 
 static void
@@ -126,6 +127,7 @@ put_stream(GString *line, const struct result_stream *stream)
     put_us(line, some ? stream->max_ps : TIME_NEVER_PS);
     put_text(line, stream->path ? stream->path : "");
     put_qps(line, stream->qpn, 1);
+    put_nothing(line, 1);
 }
 
 void
@@ -135,7 +137,7 @@ csv_flows(const struct run_result *result, FILE *out)
 
     fputs("kind,workload,id,src,dst,udp_src_port,bytes,start_us,fct_us,rx_done_us,"
           "ideal_us,slowdown,retransmitted_packets,messages,message_min_us,"
-          "message_mean_us,message_max_us,path,qp\n",
+          "message_mean_us,message_max_us,path,qp,counted\n",
           out);
     for (guint i = 0; i < result->flows->len; i++) {
         put_flow(line, &g_array_index(result->flows, struct result_flow, i));

@@ -23,6 +23,7 @@ struct result_flow {
     uint16_t src_port;
     uint32_t qpn, n_qps; /* number of its first queue pair at 'src'; others follow */
     bool is_incast;
+    bool is_cut; /* starts in the warm-up or the cool-down: left out of percentiles */
     int64_t bytes;
     int64_t start_ps, fct_ps, rx_done_ps, ideal_ps;
     int64_t retransmitted; /* packets its QP sent again in the whole run */
@@ -142,7 +143,9 @@ struct run_result {
     uint64_t events;
     uint32_t n_threads, n_lps;
     uint32_t n_hosts, n_switches;
-    double loop_s, wall_s; /* measured */
+    int64_t count_from_ps, count_to_ps; /* flows that start then are in the percentiles;
+                                           TIME_NEVER_PS: to the end */
+    double loop_s, wall_s;              /* measured */
     int64_t peak_rss_bytes;
     int64_t series_interval_ps; /* as written; 0: no series */
     int64_t n_samples;          /* of the queues; 0: none were taken */
@@ -158,9 +161,10 @@ struct run_result {
     struct result_pauses pauses;
 };
 
-/* Percentiles of the flows that are done: nearest rank. */
+/* Percentiles of the flows that are done and not cut: nearest rank. */
 struct result_percentiles {
-    uint32_t n, n_done, n_ideal;
+    uint32_t n, n_done;          /* of all flows */
+    uint32_t n_counted, n_ideal; /* of those done and not cut; with an ideal time */
     int64_t p50_ps, p95_ps, p99_ps, max_ps;
     int64_t mean_ps; /* rounded down */
     /* Of fct / ideal: the flow's index whose slowdown is the percentile. */

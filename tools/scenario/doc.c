@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/scenario/profile.h"
+
 /* A chain of bases longer than this is a mistake. */
 enum { BASES_MAX = 32 };
 
@@ -143,6 +145,7 @@ make_paths_absolute(const char *file, json_t *root)
     json_array_foreach(works, i, work)
     {
         json_t *path = json_object_get(work, "path"), *element;
+        const char *cdf = json_string_value(json_object_get(work, "cdf"));
         size_t k;
 
         if (json_is_string(path)) {
@@ -159,6 +162,11 @@ make_paths_absolute(const char *file, json_t *root)
                     g_canonicalize_filename(json_string_value(element), folder);
                 json_string_set(element, full);
             }
+        }
+        if (cdf != NULL && profile_is_cdf_path(cdf)) {
+            g_autofree char *full = g_canonicalize_filename(cdf, folder);
+
+            json_string_set(json_object_get(work, "cdf"), full);
         }
     }
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/scenario/flows_csv.h"
+#include "tools/scenario/profile.h"
 #include "workloads/trace/trace.h"
 
 /* Most entries of a list in a workload. */
@@ -18,9 +19,9 @@ enum { RANKS_MAX = 1 << 20 };
 enum { NCCL_QPS_MAX = 64 };
 
 static const char *const kind_words[] = {"flows",      "permutation", "incast",
-                                         "collective", "trace",       NULL};
-static const char *const later_kinds[] = {"poisson", "nccl-tests", "training", "file",
-                                          NULL};
+                                         "collective", "trace",       "poisson",
+                                         "all-to-all", NULL};
+static const char *const later_kinds[] = {"nccl-tests", "training", "file", NULL};
 
 static bool
 is_nccl(enum work_kind kind)
@@ -38,6 +39,10 @@ kind_table(enum work_kind kind)
         return work_incast_params;
     case WORK_COLLECTIVE:
         return work_collective_params;
+    case WORK_POISSON:
+        return work_poisson_params;
+    case WORK_ALL_TO_ALL:
+        return work_all_to_all_params;
     case WORK_FLOWS:
     case WORK_TRACE:
         break;
@@ -55,6 +60,10 @@ kind_blob(struct scenario_work *w)
         return &w->incast;
     case WORK_COLLECTIVE:
         return &w->collective;
+    case WORK_POISSON:
+        return &w->poisson;
+    case WORK_ALL_TO_ALL:
+        return &w->all_to_all;
     case WORK_FLOWS:
     case WORK_TRACE:
         break;
@@ -260,7 +269,7 @@ flows_json(const GArray *flows)
     return list;
 }
 
-/* ---- incast, collective, trace -------------------------------------------------------- */
+/* ---- incast, poisson, collective, trace ----------------------------------------------- */
 
 static gboolean
 read_sender_list(const struct doc_at *at, struct scenario_work *w, GError **error)
@@ -284,16 +293,57 @@ read_sender_list(const struct doc_at *at, struct scenario_work *w, GError **erro
            doc_fail(at, SCENARIO_ERROR_VALUE, error, "is empty; allowed is 1 or more");
 }
 
+/* Do the keys on when events begin fit together?  In rounds a sender begins the next one
+ * when its flow has ended, so the same hosts take part. */
+static gboolean
+check_incast(const struct doc_at *at, const struct scenario_work *w, GError **error)
+{
+    const struct work_incast *incast = &w->incast;
+    bool rounds = incast->arrivals == WORK_ARRIVALS_ROUNDS;
+    bool has_load = incast->load_e18 != PARAM_SPECIAL;
+    bool has_until = incast->until_ps != PARAM_SPECIAL;
+
+    if (rounds && (has_load || has_until)) {
+        return doc_fail_key(at, has_load ? "load" : "until", SCENARIO_ERROR_VALUE, error,
+                            "is given; allowed with arrivals fixed or poisson");
+    }
+    if (rounds && incast->choice == WORK_CHOICE_RANDOM && w->common.repeat > 1) {
+        return doc_fail_key(at, "repeat", SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT
+                            "; with choice random allowed with arrivals fixed or poisson",
+                            w->common.repeat);
+    }
+    if (has_load && w->common.gap_ps > 0) {
+        return doc_fail_key(at, "gap", SCENARIO_ERROR_VALUE, error,
+                            "is given, and load too; allowed is one of them");
+    }
+    if (!rounds && !has_load && w->common.gap_ps == 0) {
+        return doc_fail_key(
+            at, "gap", SCENARIO_ERROR_VALUE, error,
+            "is 0; with arrivals fixed or poisson needed is a gap, or a load");
+    }
+    return !has_until || w->common.repeat == 1 ||
+           doc_fail_key(at, "repeat", SCENARIO_ERROR_VALUE, error,
+                        "is given, and until too; allowed is one of them");
+}
+
 /* `senders`: "all", a count, or a list. */
 static gboolean
 read_incast(const struct doc_at *at, struct scenario_work *w, GError **error)
 {
     struct doc_at senders = doc_key(at, "senders"), receiver = doc_key(at, "receiver");
     const char *text = json_string_value(senders.json);
+    bool random = w->incast.choice == WORK_CHOICE_RANDOM;
 
     w->n_senders = PARAM_SPECIAL;
-    if (!read_host(&receiver, &w->receiver, error)) {
+    w->receiver.position = -1;
+    if (!check_incast(at, w, error) || ((receiver.json != NULL || !random) &&
+                                        !read_host(&receiver, &w->receiver, error))) {
         return FALSE;
+    }
+    if (json_is_array(senders.json) && random) {
+        return doc_fail(&senders, SCENARIO_ERROR_VALUE, error,
+                        "is a list; with choice random allowed is a count, or \"all\"");
     }
     if (json_is_array(senders.json)) {
         return read_sender_list(&senders, w, error);
@@ -407,6 +457,35 @@ read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
     return TRUE;
 }
 
+/* `cdf`: the name of a distribution that comes along, or a file. */
+static gboolean
+read_poisson(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    struct doc_at cdf = doc_key(at, "cdf");
+    g_autofree char *path = NULL;
+    const char *text;
+
+    if (!doc_text(&cdf, &text, error)) {
+        return FALSE;
+    }
+    if (profile_is_cdf_path(text)) {
+        w->cdf = g_canonicalize_filename(text, NULL);
+    } else {
+        path = profile_cdf(&cdf, text, error);
+        if (path == NULL) {
+            return FALSE;
+        }
+        w->cdf = g_strdup(text);
+    }
+    if (w->common.repeat != 1 || w->common.gap_ps != 0) {
+        return doc_fail_key(at, w->common.repeat != 1 ? "repeat" : "gap",
+                            SCENARIO_ERROR_VALUE, error,
+                            "is given, but poisson has no rounds; allowed is %s",
+                            w->common.repeat != 1 ? "1" : "0us");
+    }
+    return TRUE;
+}
+
 /* ---- one workload --------------------------------------------------------------------- */
 
 /* Keys beside the common ones and the table of the kind. */
@@ -426,6 +505,8 @@ kind_keys(enum work_kind kind)
     static const struct doc_key collective[] = {BASE, {"ranks", false}, {NULL, false}};
     static const struct doc_key trace[] = {
         BASE, {"path", false}, {"format", false}, {NULL, false}};
+    static const struct doc_key poisson[] = {BASE, {"cdf", false}, {NULL, false}};
+    static const struct doc_key all_to_all[] = {BASE, {NULL, false}};
 #undef BASE
 
     switch (kind) {
@@ -439,6 +520,10 @@ kind_keys(enum work_kind kind)
         return collective;
     case WORK_TRACE:
         return trace;
+    case WORK_POISSON:
+        return poisson;
+    case WORK_ALL_TO_ALL:
+        return all_to_all;
     }
     return NULL;
 }
@@ -461,7 +546,7 @@ check_keys(const struct doc_at *at, enum work_kind kind, GError **error)
                             work_common_params, error);
 }
 
-/* Values of the table of the kind; `bytes` must be there. */
+/* Values of the table of the kind; `bytes`, if it has that, must be there. */
 static gboolean
 read_kind_table(const struct doc_at *at, struct scenario_work *w, GError **error)
 {
@@ -479,7 +564,8 @@ read_kind_table(const struct doc_at *at, struct scenario_work *w, GError **error
         return TRUE;
     }
     param_set_defaults(table, kind_blob(w));
-    if (!doc_param_value(&bytes, param_find(table, "bytes"), &value, error)) {
+    if (param_find(table, "bytes") != NULL &&
+        !doc_param_value(&bytes, param_find(table, "bytes"), &value, error)) {
         return FALSE;
     }
     if (w->kind == WORK_COLLECTIVE) {
@@ -517,6 +603,11 @@ check_nccl_common(const struct doc_at *at, const struct scenario_work *w, GError
     if (w->common.message_bytes != PARAM_SPECIAL) {
         return doc_fail_key(at, "message", SCENARIO_ERROR_VALUE, error,
                             "is given, but NCCL cuts by itself; allowed is \"whole\"");
+    }
+    if (w->common.connect != WORK_CONNECT_PAIR) {
+        return doc_fail_key(at, "connect", SCENARIO_ERROR_VALUE, error,
+                            "is \"flow\", but NCCL keeps its connections; allowed is "
+                            "\"pair\"");
     }
     if (w->common.qps > NCCL_QPS_MAX) {
         return doc_fail_key(at, "qps", SCENARIO_ERROR_VALUE, error,
@@ -565,7 +656,10 @@ read_kind(const struct doc_at *at, struct scenario_work *w, GError **error)
     case WORK_FLOWS:
         return read_flows(at, w, error);
     case WORK_PERMUTATION:
+    case WORK_ALL_TO_ALL:
         return TRUE;
+    case WORK_POISSON:
+        return read_poisson(at, w, error);
     case WORK_INCAST:
         return read_incast(at, w, error);
     case WORK_COLLECTIVE:
@@ -607,6 +701,7 @@ work_clear(void *data)
     g_clear_pointer(&w->traces, g_ptr_array_unref);
     g_free(w->path);
     g_free(w->format);
+    g_free(w->cdf);
     host_clear(&w->receiver);
 }
 
@@ -656,7 +751,9 @@ write_incast(const struct scenario_work *w, json_t *object)
         }
         json_object_set_new(object, "senders", list);
     }
-    json_object_set_new(object, "receiver", host_json(&w->receiver));
+    if (w->receiver.name != NULL || w->receiver.position >= 0) {
+        json_object_set_new(object, "receiver", host_json(&w->receiver));
+    }
 }
 
 static void
@@ -689,6 +786,10 @@ write_kind(const struct scenario_work *w, json_t *object)
         }
         break;
     case WORK_PERMUTATION:
+    case WORK_ALL_TO_ALL:
+        break;
+    case WORK_POISSON:
+        json_object_set_new(object, "cdf", json_string(w->cdf));
         break;
     case WORK_INCAST:
         write_incast(w, object);

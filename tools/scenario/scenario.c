@@ -231,6 +231,8 @@ scenario_param_table(size_t index, const char **object)
         {"workload", work_common_params},
         {"workload (permutation)", work_permutation_params},
         {"workload (incast)", work_incast_params},
+        {"workload (poisson)", work_poisson_params},
+        {"workload (all-to-all)", work_all_to_all_params},
         {"workload (collective)", work_collective_params},
         {"nccl", work_nccl_params},
         {"faults", scenario_fault_table},

@@ -59,6 +59,9 @@ struct scenario_node {
 struct scenario_output {
     int64_t sample_ps; /* PARAM_SPECIAL: no samples */
     bool messages;
+    int64_t warmup_ps,
+        cooldown_ps; /* of the run's begin and end; flows that start in them
+                                       are not counted */
 };
 
 /* `output.pcap[]`. */
@@ -160,7 +163,10 @@ struct scenario_work {
     struct work_incast incast;
     GArray *senders; /* owned: struct scenario_host; NULL: n_senders of them */
     int64_t n_senders;
-    struct scenario_host receiver;
+    struct scenario_host receiver; /* position -1: drawn for each event */
+    struct work_poisson poisson;
+    char *cdf; /* owned: name of one that comes along, or an absolute path */
+    struct work_all_to_all all_to_all;
     struct work_collective collective;
     GArray *ranks;     /* owned: uint32_t; NULL: the first n_ranks */
     int64_t n_ranks;   /* PARAM_SPECIAL: all */
