@@ -60,6 +60,7 @@ libtools_a_SOURCES = \
 	tools/scenario/part_ecn.c \
 	tools/scenario/part_nccl.c \
 	tools/scenario/part_run.c \
+	tools/scenario/part_topo_file.c \
 	tools/scenario/part_topology.c \
 	tools/scenario/part_traffic.c \
 	tools/scenario/part_work.c \

@@ -22,6 +22,7 @@
 #include <jansson.h>
 
 #include "models/net.h"
+#include "topologies/file/file.h"
 #include "topologies/topo.h"
 #include "workloads/work_params.h"
 
@@ -59,7 +60,8 @@ struct scenario_node {
 struct scenario_output {
     int64_t sample_ps; /* PARAM_SPECIAL: no samples */
     bool messages;
-    int64_t warmup_ps, cooldown_ps; /* of the run's begin and end; flows that start in them
+    int64_t warmup_ps,
+        cooldown_ps; /* of the run's begin and end; flows that start in them
                                        are not counted */
 };
 
@@ -175,7 +177,10 @@ struct scenario {
     GArray *graph_links;      /* owned: struct topo_graph_link, names owned */
     GArray *graph_link_specs; /* owned: struct scenario_link, by link */
     struct topo_graph graph;
-    GArray *link_overrides; /* owned: struct scenario_link_override, in order */
+    /* Of a topology of type file; else NULL. */
+    char *topo_format, *topo_path; /* owned; the path absolute */
+    struct topo_file *topo_file;   /* owned */
+    GArray *link_overrides;        /* owned: struct scenario_link_override, in order */
 
     struct scenario_node node;
     struct scenario_nic nic;   /* every key set */
