@@ -71,6 +71,8 @@ libtools_a_SOURCES = \
 	tools/scenario/scenario.h \
 	tools/scenario/units.c \
 	tools/scenario/units.h \
+	tools/scenario/work_file.c \
+	tools/scenario/work_file.h \
 	tools/signals.c \
 	tools/signals.h \
 	tools/utilisation.c \

@@ -59,6 +59,7 @@ struct change {
     guint index; /* in `faults` */
     uint32_t link;
     bool down;
+    bool is_known; /* routes never had it: another simulator's failed link */
 };
 
 static int
@@ -84,7 +85,8 @@ changes_of(const struct scenario *scenario, const struct net *net)
         struct change change = {.at_ps = fault->at_ps,
                                 .index = i,
                                 .link = net_find_link(net, fault->link),
-                                .down = fault->kind == FAULT_DOWN};
+                                .down = fault->kind == FAULT_DOWN,
+                                .is_known = fault->from_file};
 
         if (fault->kind == FAULT_DOWN || fault->kind == FAULT_UP) {
             g_array_append_val(changes, change);
@@ -115,9 +117,10 @@ faults_plan(const struct scenario *scenario, struct net *net, int64_t convergenc
         const struct change *change = &g_array_index(changes, struct change, i);
         bool is_last = i + 1 == changes->len || change[1].at_ps != change->at_ps;
 
+        int64_t routes_ps = change->at_ps + (change->is_known ? 0 : convergence_ps);
+
         down[change->link] = change->down;
-        if (is_last &&
-            !plan_routes(net, down, change->at_ps + convergence_ps, newest, error)) {
+        if (is_last && !plan_routes(net, down, routes_ps, newest, error)) {
             return FALSE;
         }
     }

@@ -12,6 +12,7 @@
 #include "workloads/flows.h"
 
 #include "models/host/pipe.h"
+#include "workloads/triggers.h"
 
 /* Two hosts and the direction of data: their queue pairs. */
 struct pair {
@@ -29,6 +30,7 @@ struct sender {
     uint32_t position; /* in params->hosts; of drawn flows */
     uint32_t first, n; /* its flows: part of 'order' */
     uint32_t n_drawn;  /* of these */
+    uint32_t n_timed;  /* of these, the first: not started by a trigger */
     uint32_t next;     /* of these, the next to start in this round */
     uint32_t left;     /* not ended in this round */
     uint32_t round;
@@ -42,6 +44,7 @@ struct flows {
     uint32_t n_senders, n_pairs;
     bool has_imm, own_pairs, is_open_ended;
     struct flow_source source; /* owned; next NULL: a list */
+    struct triggers *triggers; /* owned; NULL: none */
 
     int64_t *at_ps;         /* owned, by flow: start after the round's */
     uint32_t *pair_of;      /* owned, by flow */
@@ -112,15 +115,14 @@ static void
 set_flow(struct flows *flows, uint32_t id, const struct work_flow *flow)
 {
     flows->at_ps[id] = flow->start_ps;
-    flows->results[id] =
-        (struct flow_result){.src_host = flow->src,
-                             .dst_host = flow->dst,
-                             .bytes = flow->bytes,
-                             .connection =
-                                 flows->pairs[flows->pair_of[id]].first_connection,
-                             .start_ps = TIME_NEVER_PS,
-                             .sent_ps = TIME_NEVER_PS,
-                             .received_ps = TIME_NEVER_PS};
+    flows->results[id] = (struct flow_result){
+        .src_host = flow->src,
+        .dst_host = flow->dst,
+        .bytes = flow->bytes,
+        .connection = flows->pairs[flows->pair_of[id]].first_connection,
+        .start_ps = TIME_NEVER_PS,
+        .sent_ps = TIME_NEVER_PS,
+        .received_ps = TIME_NEVER_PS};
 }
 
 /* Draws the flows of 'sender' before number 'n'. */
@@ -152,12 +154,21 @@ fire(struct lp *lp, struct work_timer *timer)
 {
     struct sender *sender = timer->ctx;
 
-    while (sender->next < sender->n && next_start_ps(sender) <= lp->now_ps) {
+    while (sender->next < sender->n_timed && next_start_ps(sender) <= lp->now_ps) {
         start_flow(lp, sender, flow_of(sender, sender->next++));
     }
-    if (sender->next < sender->n) {
+    if (sender->next < sender->n_timed) {
         work_timer_set(lp, timer, next_start_ps(sender));
     }
+}
+
+static void
+start_triggered(void *ctx, struct lp *lp, uint32_t flow)
+{
+    struct flows *flows = ctx;
+
+    start_flow(lp, &flows->senders[flows->sender_of[flows->results[flow].src_host]],
+               flow);
 }
 
 /* Its flows of a round count as begun when the one before it ends, so that
@@ -171,7 +182,9 @@ begin_round(struct sender *sender, int64_t at_ps)
     for (uint32_t i = 0; i < sender->n; i++) {
         net_op_begin(sender->lp);
     }
-    work_timer_set(sender->lp, &sender->timer, next_start_ps(sender));
+    if (sender->n_timed > 0) {
+        work_timer_set(sender->lp, &sender->timer, next_start_ps(sender));
+    }
 }
 
 static void
@@ -192,6 +205,9 @@ on_sent(void *ctx, struct lp *lp, struct qp *qp, uint32_t id)
         sender->round++;
         begin_round(sender, lp->now_ps + flows->gap_ps);
     }
+    if (flows->triggers) {
+        triggers_on_sent(flows->triggers, lp, flow);
+    }
     net_op_end(lp);
 }
 
@@ -211,6 +227,9 @@ on_received(void *ctx, struct lp *lp, struct qp *qp, uint32_t id, int64_t bytes,
     if (++flows->received[flow] == n_messages(flows, flows->results[id].bytes)) {
         flows->results[id].received_ps = lp->now_ps;
         flows->received[flow] = 0;
+        if (flows->triggers) {
+            triggers_on_received(flows->triggers, lp, flow);
+        }
     }
 }
 
@@ -336,9 +355,9 @@ connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t d
 struct pairing {
     struct flows *flows;
     struct turns turns;
-    GHashTable *seen;  /* owned: of int64_t, source and destination, owned; to the pair */
-    GArray *pairs;     /* owned: struct pair */
-    GArray *pair_of;   /* owned: uint32_t, by flow */
+    GHashTable *seen; /* owned: of int64_t, source and destination, owned; to the pair */
+    GArray *pairs;    /* owned: struct pair */
+    GArray *pair_of;  /* owned: uint32_t, by flow */
     uint32_t qos;
 };
 
@@ -366,8 +385,7 @@ pairing_add(struct pairing *p, uint32_t src, uint32_t dst, GError **error)
     uint32_t index = p->pairs->len;
     gpointer found;
 
-    if (!flows->own_pairs &&
-        g_hash_table_lookup_extended(p->seen, &key, NULL, &found)) {
+    if (!flows->own_pairs && g_hash_table_lookup_extended(p->seen, &key, NULL, &found)) {
         index = GPOINTER_TO_UINT(found);
         g_array_append_val(p->pair_of, index);
         return TRUE;
@@ -410,6 +428,9 @@ by_sender_and_start(const void *a, const void *b, void *ctx)
 
     if (src_i != src_k) {
         return src_i < src_k ? -1 : 1;
+    }
+    if (triggers_has(flows->triggers, i) != triggers_has(flows->triggers, k)) {
+        return triggers_has(flows->triggers, i) ? 1 : -1;
     }
     if (flows->at_ps[i] != flows->at_ps[k]) {
         return flows->at_ps[i] < flows->at_ps[k] ? -1 : 1;
@@ -456,9 +477,12 @@ make_senders(struct flows *flows)
             g_array_append_val(senders, sender);
         }
         g_array_index(senders, struct sender, senders->len - 1).n++;
+        g_array_index(senders, struct sender, senders->len - 1).n_timed +=
+            !triggers_has(flows->triggers, flows->order[i]);
     }
     flows->n_senders = senders->len;
-    flows->senders = (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
+    flows->senders =
+        (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
     set_senders(flows);
 }
 
@@ -532,6 +556,7 @@ flows_new(struct net *net, const struct work_params *params,
     flows->repeat = (uint32_t)params->common.repeat;
     make_arrays(flows);
     fill_results(flows, list);
+    flows->triggers = triggers_new(net, params, list, flows->n, start_triggered, flows);
     make_senders(flows);
     return flows;
 }
@@ -547,8 +572,8 @@ scan_host(struct pairing *pairing, const struct work_params *params, uint32_t po
     while (flows->source.next(flows->source.ctx, position, &flow)) {
         if (*n == FLOWS_DRAWN_MAX) {
             g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                        "workload[%u]: about %.0f flows; allowed are %u",
-                        params->index, n_expected, FLOWS_DRAWN_MAX);
+                        "workload[%u]: about %.0f flows; allowed are %u", params->index,
+                        n_expected, FLOWS_DRAWN_MAX);
             return FALSE;
         }
         if (!check_flow(flows, &flow, (*n)++, error) ||
@@ -579,13 +604,14 @@ scan(struct flows *flows, const struct work_params *params, double n_expected,
             struct sender sender = new_sender(flows, params->hosts[k], first);
 
             sender.position = k;
-            sender.n = (uint32_t)n - first;
+            sender.n = sender.n_timed = (uint32_t)n - first;
             g_array_append_val(senders, sender);
         }
     }
     pairing_end(&pairing);
     flows->n_senders = senders->len;
-    flows->senders = (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
+    flows->senders =
+        (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
     return ok;
 }
 
@@ -623,6 +649,7 @@ flows_free(void *state)
     g_free(flows->to_post);
     g_free(flows->to_send);
     g_free(flows->received);
+    triggers_free(flows->triggers);
     if (flows->source.free) {
         flows->source.free(flows->source.ctx);
     }
@@ -719,7 +746,9 @@ line_of(const struct flows *flows, uint32_t id)
                     net->nodes[net->node_of_host[result->dst_host]].name,
                     (long long)result->bytes);
     if (result->start_ps == TIME_NEVER_PS) {
-        g_string_append(line, "not started");
+        g_string_append(line, triggers_has(flows->triggers, id)
+                                  ? "not started, waits for its trigger"
+                                  : "not started");
         return g_string_free(line, FALSE);
     }
     /* The last message, which is shorter, is posted last. */

@@ -17,12 +17,12 @@
 struct events {
     const struct net *net;
     const struct work_params *params;
-    GArray *list;                       /* owned: struct work_flow */
-    uint32_t *order;                    /* owned: hosts, shuffled anew for each event */
+    GArray *list;    /* owned: struct work_flow */
+    uint32_t *order; /* owned: hosts, shuffled anew for each event */
     uint64_t gap_key, choice_key;
-    uint64_t n_choices;                 /* draws so far */
-    int64_t gap_ps, limit_ps;           /* between beginnings; none then or later */
-    uint64_t n_most;                    /* events */
+    uint64_t n_choices;       /* draws so far */
+    int64_t gap_ps, limit_ps; /* between beginnings; none then or later */
+    uint64_t n_most;          /* events */
 };
 
 static __int128
@@ -51,7 +51,9 @@ gap_of_load_ps(const struct net *net, const struct work_params *params)
     __int128 whole = bits * 1000000000 / rate, rest = bits * 1000000000 % rate;
     __int128 gap_ps = whole * PS_PER_S + rest * PS_PER_S / rate;
 
-    return gap_ps < 1 ? 1 : gap_ps > INT64_C(1) << 57 ? INT64_C(1) << 57 : (int64_t)gap_ps;
+    return gap_ps < 1                  ? 1
+           : gap_ps > INT64_C(1) << 57 ? INT64_C(1) << 57
+                                       : (int64_t)gap_ps;
 }
 
 /* Puts 'n' hosts drawn from all into the first places of 'order'. */
@@ -72,10 +74,8 @@ choose(struct events *events, uint32_t n)
 static void
 add_flow(struct events *events, uint32_t src, uint32_t dst, int64_t at_ps)
 {
-    struct work_flow flow = {.src = src,
-                             .dst = dst,
-                             .bytes = events->params->incast.bytes,
-                             .start_ps = at_ps};
+    struct work_flow flow = {
+        .src = src, .dst = dst, .bytes = events->params->incast.bytes, .start_ps = at_ps};
 
     g_array_append_val(events->list, flow);
 }

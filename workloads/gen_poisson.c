@@ -97,10 +97,11 @@ rate_of_host(const struct net *net, uint32_t host)
 static int64_t
 mean_gap_ps(double mean_bytes, int64_t rate_bps, int64_t load_e18)
 {
-    unsigned __int128 millibits = (unsigned __int128)(uint64_t)(mean_bytes * 1000 + 0.5) * 8;
-    unsigned __int128 gap_ps = millibits * (PS_PER_S / 1000) * 1000000000 /
-                               ((unsigned __int128)(uint64_t)rate_bps *
-                                (uint64_t)(load_e18 / 1000000000));
+    unsigned __int128 millibits =
+        (unsigned __int128)(uint64_t)(mean_bytes * 1000 + 0.5) * 8;
+    unsigned __int128 gap_ps =
+        millibits * (PS_PER_S / 1000) * 1000000000 /
+        ((unsigned __int128)(uint64_t)rate_bps * (uint64_t)(load_e18 / 1000000000));
 
     return gap_ps > (unsigned __int128)GAP_MAX_PS ? GAP_MAX_PS + 1 : (int64_t)gap_ps;
 }
@@ -109,17 +110,16 @@ static struct arrivals
 arrivals_of_host(const struct net *net, const struct work_params *params, uint32_t host,
                  double mean_bytes)
 {
-    g_autofree char *path =
-        g_strdup_printf("workload[%u]/%s", params->index,
-                        net->nodes[net->node_of_host[host]].name);
+    g_autofree char *path = g_strdup_printf("workload[%u]/%s", params->index,
+                                            net->nodes[net->node_of_host[host]].name);
 
     return (struct arrivals){
         .gap_key = rng_key(net->seed, path, "gap"),
         .size_key = rng_key(net->seed, path, "size"),
         .destination_key = rng_key(net->seed, path, "destination"),
-        .mean_ps =
-            MAX(mean_gap_ps(mean_bytes, rate_of_host(net, host), params->poisson.load_e18),
-                1),
+        .mean_ps = MAX(
+            mean_gap_ps(mean_bytes, rate_of_host(net, host), params->poisson.load_e18),
+            1),
         .limit_ps = params->poisson.until_ps - params->common.start_ps -
                     net_jitter_ps(net, host)};
 }
@@ -169,10 +169,8 @@ new_poisson(struct net *net, const struct work_params *params, GError **error)
         return NULL;
     }
     struct poisson *poisson = g_new0(struct poisson, 1);
-    const struct flow_source source = {.ctx = poisson,
-                                       .next = next_flow,
-                                       .rewind = rewind_host,
-                                       .free = free_poisson};
+    const struct flow_source source = {
+        .ctx = poisson, .next = next_flow, .rewind = rewind_host, .free = free_poisson};
 
     poisson->cdf = cdf;
     poisson->n_hosts = params->n_hosts;

@@ -117,9 +117,11 @@ const struct param work_common_params[] = {
      .min = 0,
      .max = 1,
      .names = connect_words,
-     .source = "applications keep their connections; the HPCC ns-3 simulator has one a flow",
-     .doc = "queue pairs are of a pair of hosts, or of one flow, which then begins at line "
-            "rate; 1.1 KB a queue pair"},
+     .source =
+         "applications keep their connections; the HPCC ns-3 simulator has one a flow",
+     .doc =
+         "queue pairs are of a pair of hosts, or of one flow, which then begins at line "
+         "rate; 1.1 KB a queue pair"},
     {.name = NULL},
 };
 
@@ -164,8 +166,9 @@ const struct param work_incast_params[] = {
      .max = 2,
      .names = arrivals_words,
      .source = "as of every workload; poisson: Li et al., HPCC, SIGCOMM '19, section 5.1",
-     .doc = "an event begins gap after the end of the one before, or with gap between the "
-            "beginnings, fixed or exponential with that mean"},
+     .doc =
+         "an event begins gap after the end of the one before, or with gap between the "
+         "beginnings, fixed or exponential with that mean"},
     {.name = "load",
      .kind = PARAM_SHARE,
      INCAST(load_e18),
@@ -175,8 +178,9 @@ const struct param work_incast_params[] = {
      .max = PARAM_SHARE_ONE,
      .special = "off",
      .source = "gap says it",
-     .doc = "payload over the link rate of all hosts of the workload; instead of gap, with "
-            "arrivals fixed or poisson"},
+     .doc =
+         "payload over the link rate of all hosts of the workload; instead of gap, with "
+         "arrivals fixed or poisson"},
     {.name = "until",
      .kind = PARAM_TIME,
      INCAST(until_ps),
@@ -186,7 +190,8 @@ const struct param work_incast_params[] = {
      .max = START_MAX_PS,
      .special = "repeat",
      .source = "repeat says it",
-     .doc = "no event begins then or later; instead of repeat, with arrivals fixed or poisson"},
+     .doc = "no event begins then or later; instead of repeat, with arrivals fixed or "
+            "poisson"},
     {.name = "choice",
      .kind = PARAM_ENUM,
      INCAST(choice),
@@ -196,7 +201,8 @@ const struct param work_incast_params[] = {
      .max = 1,
      .names = choice_words,
      .source = "the same hosts each time",
-     .doc = "random: the senders, and without receiver that too, are drawn for each event"},
+     .doc =
+         "random: the senders, and without receiver that too, are drawn for each event"},
     {.name = NULL},
 };
 
@@ -261,9 +267,11 @@ const struct param work_poisson_params[] = {
      .def = PARAM_SHARE_ONE / 10 * 3,
      .min = LOAD_MIN,
      .max = PARAM_SHARE_ONE,
-     .source = "alibaba-edu/High-Precision-Congestion-Control, traffic_gen/traffic_gen.py: "
-               "-l 0.3",
-     .doc = "payload that a host offers over the rate of its links (headers come on top)"},
+     .source =
+         "alibaba-edu/High-Precision-Congestion-Control, traffic_gen/traffic_gen.py: "
+         "-l 0.3",
+     .doc =
+         "payload that a host offers over the rate of its links (headers come on top)"},
     {.name = "until",
      .kind = PARAM_TIME,
      .offset = offsetof(struct work_poisson, until_ps),
@@ -435,6 +443,8 @@ work_kind_name(enum work_kind kind)
         return "poisson";
     case WORK_ALL_TO_ALL:
         return "all-to-all";
+    case WORK_FILE:
+        return "file";
     }
     return "unknown";
 }
@@ -469,6 +479,7 @@ work_params_free(struct work_params *params)
     }
     g_free(params->hosts);
     g_free(params->flows);
+    g_free(params->triggers);
     g_free(params->senders);
     g_free(params->cdf);
     g_free(params->rank_host);

@@ -10,6 +10,7 @@
 
 #include "sim/rng.h"
 #include "tools/scenario/doc.h"
+#include "tools/scenario/work_file.h"
 #include "tools/scenario/profile.h"
 
 /* A workload while it is bound. */
@@ -283,7 +284,8 @@ bind_until(const struct binding *b, int64_t *until_ps)
 {
     int64_t stop_ps = b->s->stop_ps;
 
-    if (stop_ps != PARAM_SPECIAL && (*until_ps == PARAM_SPECIAL || *until_ps >= stop_ps)) {
+    if (stop_ps != PARAM_SPECIAL &&
+        (*until_ps == PARAM_SPECIAL || *until_ps >= stop_ps)) {
         *until_ps = stop_ps;
         b->w->is_open_ended = true;
     }
@@ -298,8 +300,9 @@ bind_poisson(const struct binding *b, GError **error)
                             "is %u host; poisson needs 2", b->w->n_hosts);
     }
     if (!bind_until(b, &b->w->poisson.until_ps)) {
-        return doc_fail_key(b->at, "until", SCENARIO_ERROR_VALUE, error,
-                            "is \"stop\", and the scenario has none; needed is one of them");
+        return doc_fail_key(
+            b->at, "until", SCENARIO_ERROR_VALUE, error,
+            "is \"stop\", and the scenario has none; needed is one of them");
     }
     if (profile_is_cdf_path(b->spec->cdf)) {
         b->w->cdf = g_strdup(b->spec->cdf);
@@ -421,6 +424,8 @@ bind_kind(const struct binding *b, GError **error)
     case WORK_TRACE:
         bind_trace(b);
         return TRUE;
+    case WORK_FILE:
+        return work_file_bind(b->s, b->spec, b->net, b->w, error);
     }
     return FALSE;
 }

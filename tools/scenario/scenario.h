@@ -24,6 +24,7 @@
 #include "models/net.h"
 #include "topologies/file/file.h"
 #include "topologies/topo.h"
+#include "workloads/file/file.h"
 #include "workloads/work_params.h"
 
 #define SCENARIO_ERROR scenario_error_quark()
@@ -105,6 +106,7 @@ struct scenario_fault {
     int64_t rate_bps;     /* FAULT_RATE */
     int64_t error_e18;    /* FAULT_ERROR_RATE */
     GArray *packets;      /* owned: uint64_t, ascending, 1-based; FAULT_DROP */
+    bool from_file;       /* a workload's file says it */
 };
 
 /* Reference to a host of a workload as written: by name, or by position when
@@ -129,7 +131,9 @@ struct scenario_work {
     GPtrArray *hosts; /* owned: char * names and globs; NULL: all */
 
     GArray *flows; /* owned: struct scenario_flow */
-    char *path;    /* owned: the CSV that 'flows' came from, absolute; NULL: a list */
+    char *path;    /* owned: the CSV that 'flows' came from, or the file of WORK_FILE,
+                      absolute; NULL: a list */
+    struct flow_file *file; /* owned; WORK_FILE */
     struct work_permutation permutation;
     struct work_incast incast;
     GArray *senders; /* owned: struct scenario_host; NULL: n_senders of them */
@@ -142,7 +146,7 @@ struct scenario_work {
     GArray *ranks;     /* owned: uint32_t; NULL: the first n_ranks */
     int64_t n_ranks;   /* PARAM_SPECIAL: all */
     GPtrArray *traces; /* owned: char *, absolute */
-    char *format;      /* owned; NULL: by content */
+    char *format;      /* owned; of a trace or file; NULL: by content */
 };
 
 enum scenario_verdict {
