@@ -3,6 +3,7 @@
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
 	tools/cmd_check.c \
+	tools/cmd_import.c \
 	tools/cmd_list.c \
 	tools/cmd_new.c \
 	tools/cmd_new.h \
@@ -18,6 +19,17 @@ libtools_a_SOURCES = \
 	tools/faults.h \
 	tools/forecast.c \
 	tools/forecast.h \
+	tools/import/config.c \
+	tools/import/config.h \
+	tools/import/family.c \
+	tools/import/family.h \
+	tools/import/formats.h \
+	tools/import/import.c \
+	tools/import/import.h \
+	tools/import/import_hpcc.c \
+	tools/import/import_htsim.c \
+	tools/import/import_ns3rdma.c \
+	tools/import/import_simai.c \
 	tools/laws.c \
 	tools/laws.h \
 	tools/options.c \

@@ -151,25 +151,42 @@ find_ends(const struct topo_file *topo, const struct flow_file_failure *failure,
     }
 }
 
-/* Name of the first link between two nodes, as the network will call it; NULL: there is
- * none. */
+/* Name of the link at 'place', as the network will call it. */
 static char *
-link_name(const struct topo_file *topo, const uint32_t end[2])
+link_name(const struct topo_file *topo, uint32_t place)
 {
+    const struct topo_file_link *link =
+        &g_array_index(topo->links, struct topo_file_link, place);
     guint n = 0;
 
+    for (guint i = 0; i < topo->links->len; i++) {
+        const struct topo_file_link *other =
+            &g_array_index(topo->links, struct topo_file_link, i);
+
+        n += other->a == link->a && other->b == link->b;
+    }
+    return g_strdup_printf(
+        "%s-%s%s", g_array_index(topo->nodes, struct topo_graph_node, link->a).name,
+        g_array_index(topo->nodes, struct topo_graph_node, link->b).name,
+        n > 1 ? "#1" : "");
+}
+
+uint32_t
+work_file_failed_link(const struct topo_file *topo,
+                      const struct flow_file_failure *failure)
+{
+    uint32_t end[2];
+
+    find_ends(topo, failure, end);
     for (guint i = 0; i < topo->links->len; i++) {
         const struct topo_file_link *link =
             &g_array_index(topo->links, struct topo_file_link, i);
 
-        n += link->a == end[0] && link->b == end[1];
+        if (link->a == end[0] && link->b == end[1]) {
+            return i;
+        }
     }
-    return n == 0 ? NULL
-                  : g_strdup_printf(
-                        "%s-%s%s",
-                        g_array_index(topo->nodes, struct topo_graph_node, end[0]).name,
-                        g_array_index(topo->nodes, struct topo_graph_node, end[1]).name,
-                        n > 1 ? "#1" : "");
+    return UINT32_MAX;
 }
 
 gboolean
@@ -179,22 +196,20 @@ work_file_add_faults(struct scenario *s, const struct scenario_work *w, GError *
         const struct flow_file_failure *failure =
             &g_array_index(w->file->failures, struct flow_file_failure, i);
         struct scenario_fault fault = {.kind = FAULT_DOWN, .from_file = true};
-        uint32_t end[2];
+        uint32_t place;
 
         if (s->topo_file == NULL || s->topo_file->pods == 0) {
             return fail_line(w, failure->line, error,
                              "a failure needs the topology that it belongs to; give "
                              "topology.type \"file\", format \"htsim\"");
         }
-        find_ends(s->topo_file, failure, end);
-        fault.link = end[0] == UINT32_MAX || end[1] == UINT32_MAX
-                         ? NULL
-                         : link_name(s->topo_file, end);
-        if (fault.link == NULL) {
+        place = work_file_failed_link(s->topo_file, failure);
+        if (place == UINT32_MAX) {
             return fail_line(w, failure->line, error,
                              "the topology has no such link: switch_id %u, link_id %u",
                              failure->sw, failure->link);
         }
+        fault.link = link_name(s->topo_file, place);
         g_array_append_val(s->faults, fault);
     }
     return TRUE;

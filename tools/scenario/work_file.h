@@ -16,6 +16,11 @@ gboolean work_file_read(const struct scenario *s, const struct doc_at *at,
 gboolean work_file_add_faults(struct scenario *s, const struct scenario_work *w,
                               GError **error);
 
+/* Place among the links of the tree 'topo' of the one that 'failure' means, the first of its
+ * bundle; UINT32_MAX: there is none. */
+uint32_t work_file_failed_link(const struct topo_file *topo,
+                               const struct flow_file_failure *failure);
+
 /* Flows and triggers of 'spec' into 'w', whose hosts are bound. */
 gboolean work_file_bind(const struct scenario *s, const struct scenario_work *spec,
                         const struct net *net, struct work_params *w, GError **error);
