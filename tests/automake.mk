@@ -29,6 +29,7 @@ unit_tests = \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
+	tests/unit/test_import_files \
 	tests/unit/test_nic \
 	tests/unit/test_outdir \
 	tests/unit/test_param \
@@ -80,6 +81,7 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/bad-input.sh \
+	tests/cli/import.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
 	tests/cli/plausible.sh \
@@ -129,6 +131,7 @@ bench_programs = \
 	$(NULL)
 
 fuzz_targets = \
+	tests/fuzz/fuzz_import \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_scenario \
 	$(NULL)
@@ -156,6 +159,7 @@ EXTRA_DIST += \
 	tests/copy-tree \
 	tests/data/cdf \
 	tests/data/determinism \
+	tests/data/import \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \

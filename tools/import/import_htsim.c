@@ -42,7 +42,6 @@ put_devices(struct import_out *out, const struct topo_file *topo)
     json_out_open(&out->json, "nic", '{', false);
     import_value(out, "mtu", PARAM_INTEGER, 4096,
                  "about the 4000 bytes that htsim sends without -mtu");
-    import_value(out, "ack_every", PARAM_INTEGER, 1, "htsim answers each packet");
     import_value(out, "jitter", PARAM_TIME, 0, "starts are exact in htsim");
     json_out_close(&out->json, '}');
     json_out_open(&out->json, "switches", '{', false);
