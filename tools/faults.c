@@ -59,7 +59,6 @@ struct change {
     guint index; /* in `faults` */
     uint32_t link;
     bool down;
-    bool is_known; /* routes never had it: another simulator's failed link */
 };
 
 static int
@@ -85,10 +84,9 @@ changes_of(const struct scenario *scenario, const struct net *net)
         struct change change = {.at_ps = fault->at_ps,
                                 .index = i,
                                 .link = net_find_link(net, fault->link),
-                                .down = fault->kind == FAULT_DOWN,
-                                .is_known = fault->from_file};
+                                .down = fault->kind == FAULT_DOWN};
 
-        if (fault->kind == FAULT_DOWN || fault->kind == FAULT_UP) {
+        if ((fault->kind == FAULT_DOWN || fault->kind == FAULT_UP) && !fault->from_file) {
             g_array_append_val(changes, change);
         }
     }
@@ -96,6 +94,24 @@ changes_of(const struct scenario *scenario, const struct net *net)
         qsort(changes->data, changes->len, sizeof(struct change), compare_changes);
     }
     return changes;
+}
+
+bool *
+faults_missing(const struct scenario *scenario, const struct net *net)
+{
+    bool *missing = NULL;
+
+    for (guint i = 0; i < scenario->faults->len; i++) {
+        const struct scenario_fault *fault =
+            &g_array_index(scenario->faults, struct scenario_fault, i);
+        uint32_t link = fault->from_file ? net_find_link(net, fault->link) : UINT32_MAX;
+
+        if (link != UINT32_MAX) {
+            missing = missing != NULL ? missing : g_new0(bool, (gsize)net->n_links + 1);
+            missing[link] = true;
+        }
+    }
+    return missing;
 }
 
 gboolean
@@ -106,7 +122,9 @@ faults_plan(const struct scenario *scenario, struct net *net, int64_t convergenc
         return FALSE;
     }
     g_autoptr(GArray) changes = changes_of(scenario, net);
-    g_autofree bool *down = g_new0(bool, net->n_links + 1);
+    g_autofree bool *missing = faults_missing(scenario, net);
+    g_autofree bool *down = missing != NULL ? g_steal_pointer(&missing)
+                                            : g_new0(bool, (gsize)net->n_links + 1);
     g_autofree const struct route_table **newest =
         g_new0(const struct route_table *, net->n_switches + 1);
 
@@ -117,10 +135,9 @@ faults_plan(const struct scenario *scenario, struct net *net, int64_t convergenc
         const struct change *change = &g_array_index(changes, struct change, i);
         bool is_last = i + 1 == changes->len || change[1].at_ps != change->at_ps;
 
-        int64_t routes_ps = change->at_ps + (change->is_known ? 0 : convergence_ps);
-
         down[change->link] = change->down;
-        if (is_last && !plan_routes(net, down, routes_ps, newest, error)) {
+        if (is_last &&
+            !plan_routes(net, down, change->at_ps + convergence_ps, newest, error)) {
             return FALSE;
         }
     }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "sim/decimal.h"
 #include "sim/param.h"
 #include "sim/text.h"
 #include "tools/scenario/doc.h"
@@ -74,6 +75,23 @@ read_map(struct text *t, const char *name, struct config_value *value)
     return true;
 }
 
+/* A number times CONFIG_ONE; what is too large for that is as large as can be. */
+static bool
+read_number(struct text *t, const char *name, int64_t *number)
+{
+    struct decimal d;
+
+    if (!text_need(t, name)) {
+        return false;
+    }
+    if (decimal_read(t->word, &d) && *d.rest == '\0' && !d.negative &&
+        decimal_scale(&d, CONFIG_ONE, true, number) == DECIMAL_TOO_LARGE) {
+        *number = INT64_MAX;
+        return true;
+    }
+    return text_as_decimal(t, name, CONFIG_ONE, number);
+}
+
 /* The words of a value, of the kind that its key has. */
 static bool
 read_words(struct text *t, struct config_value *value)
@@ -86,7 +104,7 @@ read_words(struct text *t, struct config_value *value)
     case CONFIG_INTEGER:
         return text_integer(t, name, 0, INT64_MAX / 2, &value->number);
     case CONFIG_NUMBER:
-        return text_decimal(t, name, CONFIG_ONE, &value->number);
+        return read_number(t, name, &value->number);
     case CONFIG_RATE:
         return text_need(t, name) && ns3_rate(t, name, &value->number);
     case CONFIG_MAP_KB:
