@@ -240,6 +240,7 @@ read_trigger(struct matrix *m)
     int64_t id = 0, count = 0;
     int32_t kind = -1;
     struct flow_file_trigger *trigger;
+    uint32_t place;
 
     while (text_next_in_line(t)) {
         if (strcmp(t->word, "id") == 0) {
@@ -275,8 +276,9 @@ read_trigger(struct matrix *m)
                                 ? "a barrier needs count"
                                 : "count is given; allowed with barrier only");
     }
-    trigger = &g_array_index(m->file->triggers, struct flow_file_trigger,
-                             trigger_of(m, id) - 1);
+    /* First, since it may move the array. */
+    place = trigger_of(m, id);
+    trigger = &g_array_index(m->file->triggers, struct flow_file_trigger, place - 1);
     if (trigger->kind >= 0) {
         return text_fail(t, "trigger %lld is there already, in line %u", (long long)id,
                          trigger->line);
