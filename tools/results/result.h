@@ -134,7 +134,7 @@ struct run_result {
 
 /* Percentiles of the flows that are done and not cut: nearest rank. */
 struct result_percentiles {
-    uint32_t n, n_done;         /* of all flows */
+    uint32_t n, n_done;          /* of all flows */
     uint32_t n_counted, n_ideal; /* of those done and not cut; with an ideal time */
     int64_t p50_ps, p95_ps, p99_ps, max_ps;
     int64_t mean_ps; /* rounded down */
