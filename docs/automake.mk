@@ -9,6 +9,7 @@ dist_doc_DATA = \
 	docs/profiles.md \
 	docs/results.md \
 	docs/scenario.md \
+	docs/sweep.md \
 	docs/validation.md \
 	$(NULL)
 

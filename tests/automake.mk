@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/all_to_all.c \
+	tests/support/all_to_all.h \
 	tests/support/bottleneck.c \
 	tests/support/bottleneck.h \
 	tests/support/data.c \
@@ -36,6 +38,7 @@ unit_tests = \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_flows \
+	tests/unit/test_gen_poisson \
 	tests/unit/test_gen_trace \
 	tests/unit/test_import_files \
 	tests/unit/test_nic \
@@ -50,10 +53,12 @@ unit_tests = \
 	tests/unit/test_results \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_rng \
 	tests/unit/test_route \
 	tests/unit/test_run \
 	tests/unit/test_scenario \
 	tests/unit/test_series \
+	tests/unit/test_sweep \
 	tests/unit/test_switch \
 	tests/unit/test_tap \
 	tests/unit/test_topo \
@@ -76,6 +81,7 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_known_all_to_all \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
@@ -101,6 +107,7 @@ check_scripts = \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \
+	tests/cli/sweep.sh \
 	tests/cli/unwritable.sh \
 	tests/cli/verdicts.sh \
 	tests/cli/version.sh \
@@ -116,6 +123,7 @@ check_scripts = \
 # ---- make check-long: under 12 minutes --------------------------------------------------
 
 check_long_tests = \
+	tests/theory/test_known_all_to_all_1024 \
 	tests/theory/test_known_allreduce_1gib \
 	$(NULL)
 

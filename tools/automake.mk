@@ -9,6 +9,7 @@ libtools_a_SOURCES = \
 	tools/cmd_new.h \
 	tools/cmd_plot.c \
 	tools/cmd_run.c \
+	tools/cmd_sweep.c \
 	tools/command.c \
 	tools/command.h \
 	tools/data.c \
@@ -64,6 +65,8 @@ libtools_a_SOURCES = \
 	tools/results/text.h \
 	tools/run.c \
 	tools/run.h \
+	tools/run_files.c \
+	tools/run_files.h \
 	tools/run_read.c \
 	tools/run_works.c \
 	tools/scenario/bind.c \
@@ -93,6 +96,16 @@ libtools_a_SOURCES = \
 	tools/scenario/work_file.h \
 	tools/signals.c \
 	tools/signals.h \
+	tools/summary_path.c \
+	tools/summary_path.h \
+	tools/sweep/crew.c \
+	tools/sweep/crew.h \
+	tools/sweep/record.c \
+	tools/sweep/record.h \
+	tools/sweep/sweep.c \
+	tools/sweep/sweep.h \
+	tools/sweep/table.c \
+	tools/sweep/table.h \
 	tools/utilisation.c \
 	tools/utilisation.h \
 	$(NULL)

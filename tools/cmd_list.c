@@ -11,7 +11,9 @@
 #include "tools/command.h"
 #include "tools/data.h"
 #include "tools/import/import.h"
+#include "tools/scenario/profile.h"
 #include "tools/scenario/scenario.h"
+#include "workloads/cdf.h"
 #include "workloads/trace/trace.h"
 #include "workloads/work.h"
 
@@ -414,6 +416,26 @@ list_nodes(void)
     return STATUS_OK;
 }
 
+/* Distributions of flow sizes. */
+static int
+list_cdfs(void)
+{
+    g_auto(GStrv) names = profile_cdf_names();
+
+    for (char **name = names; *name; name++) {
+        g_autofree char *file = g_strdup_printf("workloads/cdf/%s.json", *name);
+        g_autofree char *path = data_find(file);
+        struct cdf *cdf = path ? cdf_load(path, NULL) : NULL;
+        json_t *root = load_data(file);
+
+        printf("%-22s mean %8.0f B, %s\n", *name, cdf ? cdf_mean_bytes(cdf) : 0,
+               text_of(root, "source"));
+        json_decref(root);
+        cdf_free(cdf);
+    }
+    return STATUS_OK;
+}
+
 static int
 list_all_params(void)
 {
@@ -432,6 +454,7 @@ static const struct {
     {"nodes", "profiles of nodes", list_nodes},
     {"traces", "formats of traces", list_traces},
     {"formats", "files of other simulators", list_formats},
+    {"cdfs", "distributions of flow sizes, for poisson", list_cdfs},
     {"params", "every parameter: default, range, source", list_all_params},
     {"scenarios", "scenarios that come along", list_scenarios},
     {"schema", "the parameters as JSON", list_schema},
@@ -500,8 +523,8 @@ const struct command command_list = {
     .doc = "Lists what there is.",
     .more =
         "WHAT is topologies, workloads, cc, switches, nics, nodes, traces, formats,\n"
-        "params, scenarios or schema; OBJECT, behind params, a part of a scenario such\n"
-        "as nic or cc.\n",
+        "cdfs, params, scenarios or schema; OBJECT, behind params, a part of a scenario\n"
+        "such as nic or cc.\n",
     .options = list_options,
     .least_words = 0,
     .most_words = 2,

@@ -14,14 +14,13 @@
 #include "tools/scenario/doc.h"
 
 static const struct command *const commands[] = {
-    &command_run, &command_check,  &command_list, &command_plot,
-    &command_new, &command_import, NULL,
+    &command_run,  &command_check, &command_import, &command_sweep,
+    &command_list, &command_plot,  &command_new,    NULL,
 };
 
 /* What later versions will have. */
 static const char *const later[] = {
-    "topo",  "trace", "audit", "report",    "compare",
-    "sweep", "tune",  "size",  "calibrate", NULL,
+    "topo", "trace", "audit", "report", "compare", "tune", "size", "calibrate", NULL,
 };
 
 static void

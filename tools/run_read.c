@@ -127,10 +127,6 @@ read_flows(const struct run *run, uint32_t w, struct paths *paths)
             .rx_done_ps = since(from->received_ps, from->start_ps),
             .ideal_ps = net_ideal_fct_ps(net, from->connection, 0, from->bytes)};
 
-        flow.is_cut = from->start_ps < paths->result->count_from_ps ||
-                      (paths->result->count_to_ps != TIME_NEVER_PS &&
-                       from->start_ps >= paths->result->count_to_ps);
-
         for (uint32_t k = 0; k < params->common.qps; k++) {
             flow.retransmitted += net_qp(net, from->connection + k, 0)->retransmitted;
         }
@@ -385,9 +381,24 @@ say_drops(struct run_result *result)
     }
 }
 
-static void
-say_end(const struct net *net, struct run_result *result)
+/* Operations that ought to have ended. */
+static int64_t
+ops_left(const struct run *run)
 {
+    int64_t left = net_n_ops(run->net);
+
+    for (guint w = 0; run->net->end == NET_END_STOPPED && w < run->works->len; w++) {
+        const struct work *work = g_ptr_array_index(run->works, w);
+
+        left -= work->ops->optional ? work->ops->optional(work->state) : 0;
+    }
+    return left;
+}
+
+static void
+say_end(const struct run *run, struct run_result *result)
+{
+    const struct net *net = run->net;
     GString *line = g_string_new(NULL);
 
     switch (net->end) {
@@ -396,7 +407,7 @@ say_end(const struct net *net, struct run_result *result)
     case NET_END_STOPPED:
         g_string_printf(
             line, "stopped at %.9g us with %" G_GINT64_FORMAT " operations outstanding",
-            (double)net->end_ps / 1e6, net_n_ops(net));
+            (double)net->end_ps / 1e6, ops_left(run));
         break;
     case NET_END_STALLED:
         g_string_printf(line,
@@ -432,20 +443,6 @@ read_unfinished(const struct run *run, struct run_result *result)
     }
 }
 
-/* Operations that ought to have ended. */
-static int64_t
-ops_left(const struct run *run)
-{
-    int64_t left = net_n_ops(run->net);
-
-    for (guint w = 0; run->net->end == NET_END_STOPPED && w < run->works->len; w++) {
-        const struct work *work = g_ptr_array_index(run->works, w);
-
-        left -= work->ops->optional ? work->ops->optional(work->state) : 0;
-    }
-    return left;
-}
-
 /* What the run is, `expect` aside: see the order of enum scenario_verdict. */
 static void
 judge(const struct run *run, struct run_result *result)
@@ -463,7 +460,7 @@ judge(const struct run *run, struct run_result *result)
     }
     if (result->verdict != VERDICT_COMPLETE) {
         if (left || net->end == NET_END_QP_ERROR || net->end == NET_END_INTERRUPTED) {
-            say_end(net, result);
+            say_end(run, result);
         }
         say_drops(result);
     }
@@ -490,35 +487,54 @@ read_times(const struct net *net, struct run_result *result)
     result->run_ps = net->end == NET_END_DONE ? result->sim_time_ps : net->end_ps;
 }
 
-static void
-read_window(const struct scenario_output *output, struct run_result *result)
+/* When the last flow starts; 0 without one. */
+static int64_t
+last_start_ps(const struct run_result *result)
 {
-    result->count_from_ps = output->warmup_ps;
-    if (output->cooldown_ps > 0) {
-        result->count_to_ps = MAX(result->run_ps - output->cooldown_ps, 0);
+    int64_t last_ps = 0;
+
+    for (guint i = 0; i < result->flows->len; i++) {
+        int64_t start_ps = g_array_index(result->flows, struct result_flow, i).start_ps;
+
+        if (start_ps != TIME_NEVER_PS && start_ps > last_ps) {
+            last_ps = start_ps;
+        }
     }
+    return last_ps;
 }
 
-/* Says so when flows are left out. */
+/* Leaves out flows that start in the warm-up, or in the cool-down before the last start, and
+ * says so. */
 static void
-note_window(struct run_result *result)
+cut_flows(const struct scenario_output *output, struct run_result *result)
 {
     GString *line;
     guint n = 0;
 
+    result->count_from_ps = output->warmup_ps;
+    if (output->cooldown_ps > 0) {
+        result->count_to_ps = MAX(last_start_ps(result) - output->cooldown_ps, 0);
+    }
     for (guint i = 0; i < result->flows->len; i++) {
-        n += g_array_index(result->flows, struct result_flow, i).is_cut;
+        struct result_flow *flow = &g_array_index(result->flows, struct result_flow, i);
+
+        flow->is_cut = flow->start_ps < result->count_from_ps ||
+                       (result->count_to_ps != TIME_NEVER_PS &&
+                        flow->start_ps >= result->count_to_ps);
+        n += flow->is_cut;
     }
     if (n == 0) {
         return;
     }
     line = g_string_new("percentiles are of flows that start from ");
     text_us(line, result->count_from_ps);
+    g_string_append(line, " us");
     if (result->count_to_ps != TIME_NEVER_PS) {
-        g_string_append(line, " to ");
+        g_string_append(line, " until ");
         text_us(line, result->count_to_ps);
+        g_string_append(line, " us");
     }
-    g_string_append_printf(line, " us: %u of %u are left out", n, result->flows->len);
+    g_string_append_printf(line, ": %u of %u are left out", n, result->flows->len);
     say(result->notes, g_string_free(line, FALSE));
 }
 
@@ -547,7 +563,6 @@ run_read(struct run *run)
     struct rusage usage;
 
     read_times(net, result);
-    read_window(&run->scenario->output, result);
     read_works(run, result);
     run_read_works(run, result);
     read_ports(net, result);
@@ -555,7 +570,7 @@ run_read(struct run *run)
     read_utilisation(run, result);
     laws_check(run, result);
     judge(run, result);
-    note_window(result);
+    cut_flows(&run->scenario->output, result);
     result->n_samples = net->sample_ps ? net->lps[0].n_samples : 0;
     result->events = sim_n_events(net->sim);
     result->n_threads = net->sim->n_threads;

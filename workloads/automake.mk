@@ -16,6 +16,8 @@ libworkloads_a_SOURCES = \
 	workloads/file/reader_list.def \
 	workloads/flows.c \
 	workloads/flows.h \
+	workloads/flows_build.c \
+	workloads/flows_state.h \
 	workloads/gen_all_to_all.c \
 	workloads/gen_collective.c \
 	workloads/gen_file.c \

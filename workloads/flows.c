@@ -1,69 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * flows.c - starts flows, posts their messages, notes when they are sent and received.
- * Called by gen_*.c to set up, by the queue pairs' upcalls and its hosts' timers to run.
- *
- * Invariant: 'start_ps', 'sent_ps' and what is under "sender" belong to the process of the
- * sender's host, 'received_ps' and what is under "receiver" to that of the receiver's; no
- * field has two writers.
+ * Set up by flows_build.c; called by the queue pairs' upcalls and its hosts' timers to run.
  */
 #include <config.h>
 
-#include "workloads/flows.h"
-
-#include "models/host/pipe.h"
-#include "workloads/triggers.h"
-
-/* Two hosts and the direction of data: their queue pairs. */
-struct pair {
-    uint32_t first_connection; /* and the next 'qps' - 1 */
-    uint32_t turn;             /* messages posted so far, modulo 'qps' */
-};
-
-/* A host that sends. */
-struct sender {
-    struct work_timer timer;
-    struct flows *flows; /* borrowed: whose it is */
-    struct lp *lp;       /* borrowed; from flows_start() on */
-    int64_t round_ps;    /* start of this round */
-    uint32_t host;
-    uint32_t position; /* in params->hosts; of drawn flows */
-    uint32_t first, n; /* its flows: part of 'order' */
-    uint32_t n_drawn;  /* of these */
-    uint32_t n_timed;  /* of these, the first: not started by a trigger */
-    uint32_t next;     /* of these, the next to start in this round */
-    uint32_t left;     /* not ended in this round */
-    uint32_t round;
-};
-
-struct flows {
-    struct net *net; /* borrowed */
-    int64_t gap_ps, start_ps, message_bytes;
-    uint32_t index; /* of the workload */
-    uint32_t n, repeat, qps;
-    uint32_t n_senders, n_pairs;
-    bool has_imm, own_pairs, is_open_ended;
-    struct flow_source source; /* owned; next NULL: a list */
-    struct triggers *triggers; /* owned; NULL: none */
-
-    int64_t *at_ps;         /* owned, by flow: start after the round's */
-    uint32_t *pair_of;      /* owned, by flow */
-    uint32_t *order;        /* owned: flows by sender, each sender's by start; drawn ones
-                               are so already: NULL */
-    uint32_t *sender_of;    /* owned, by host: index, or UINT32_MAX */
-    struct sender *senders; /* owned */
-    struct pair *pairs;     /* owned */
-
-    struct flow_result *results; /* owned: round x flow, a message's id is its index */
-    uint32_t *to_post, *to_send; /* owned, by flow, sender: messages of this round not
-                                    posted, not acknowledged */
-    uint32_t *received;          /* owned, by flow, receiver: messages of this round */
-};
+#include "workloads/flows_state.h"
 
 /* ---- at work -------------------------------------------------------------------------- */
 
-static uint32_t
-n_messages(const struct flows *flows, int64_t bytes)
+uint32_t
+flows_n_messages(const struct flows *flows, int64_t bytes)
 {
     return bytes ? (uint32_t)((bytes + flows->message_bytes - 1) / flows->message_bytes)
                  : 1;
@@ -81,7 +28,7 @@ post_message(struct lp *lp, struct flows *flows, uint32_t id)
     if (is_last) {
         int64_t all = flows->results[id].bytes;
 
-        bytes = all - (int64_t)(n_messages(flows, all) - 1) * flows->message_bytes;
+        bytes = all - (int64_t)(flows_n_messages(flows, all) - 1) * flows->message_bytes;
     }
     pair->turn = pair->turn + 1 == flows->qps ? 0 : pair->turn + 1;
     qp_post_write(lp, qp, bytes, id, flows->has_imm, id);
@@ -92,7 +39,7 @@ start_flow(struct lp *lp, struct sender *sender, uint32_t flow)
 {
     struct flows *flows = sender->flows;
     uint32_t id = sender->round * flows->n + flow;
-    uint32_t n = n_messages(flows, flows->results[id].bytes);
+    uint32_t n = flows_n_messages(flows, flows->results[id].bytes);
 
     flows->results[id].start_ps = lp->now_ps;
     flows->to_post[flow] = n;
@@ -111,8 +58,8 @@ flow_of(const struct sender *sender, uint32_t i)
     return order ? order[sender->first + i] : sender->first + i;
 }
 
-static void
-set_flow(struct flows *flows, uint32_t id, const struct work_flow *flow)
+void
+flows_set(struct flows *flows, uint32_t id, const struct work_flow *flow)
 {
     flows->at_ps[id] = flow->start_ps;
     flows->results[id] = (struct flow_result){
@@ -136,7 +83,7 @@ draw(struct sender *sender, uint32_t n)
         bool more = flows->source.next(flows->source.ctx, sender->position, &flow);
 
         g_assert(more);
-        set_flow(flows, sender->first + sender->n_drawn++, &flow);
+        flows_set(flows, sender->first + sender->n_drawn++, &flow);
     }
 }
 
@@ -149,8 +96,8 @@ next_start_ps(struct sender *sender)
     return sender->round_ps + sender->flows->at_ps[flow_of(sender, sender->next)];
 }
 
-static void
-fire(struct lp *lp, struct work_timer *timer)
+void
+flows_fire(struct lp *lp, struct work_timer *timer)
 {
     struct sender *sender = timer->ctx;
 
@@ -162,8 +109,8 @@ fire(struct lp *lp, struct work_timer *timer)
     }
 }
 
-static void
-start_triggered(void *ctx, struct lp *lp, uint32_t flow)
+void
+flows_start_triggered(void *ctx, struct lp *lp, uint32_t flow)
 {
     struct flows *flows = ctx;
 
@@ -224,7 +171,7 @@ on_received(void *ctx, struct lp *lp, struct qp *qp, uint32_t id, int64_t bytes,
     (void)bytes;
     (void)has_imm;
     (void)imm;
-    if (++flows->received[flow] == n_messages(flows, flows->results[id].bytes)) {
+    if (++flows->received[flow] == flows_n_messages(flows, flows->results[id].bytes)) {
         flows->results[id].received_ps = lp->now_ps;
         flows->received[flow] = 0;
         if (flows->triggers) {
@@ -255,380 +202,6 @@ flows_start(void *state)
         sender->lp = net_lp_of_host(flows->net, sender->host);
         begin_round(sender, flows->start_ps + net_jitter_ps(flows->net, sender->host));
     }
-}
-
-/* ---- setting up ----------------------------------------------------------------------- */
-
-static gboolean
-check_flow(const struct flows *flows, const struct work_flow *flow, size_t i,
-           GError **error)
-{
-    const struct net *net = flows->net;
-
-    if (flow->src >= net->n_hosts || flow->dst >= net->n_hosts) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_HOSTS,
-                    "workload[%u]: flow %zu: host %u; the last host is %u", flows->index,
-                    i, flow->src >= net->n_hosts ? flow->src : flow->dst,
-                    net->n_hosts - 1);
-        return FALSE;
-    }
-    if (flow->src == flow->dst) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_HOSTS,
-                    "workload[%u]: flow %zu: %s sends to itself; source and destination "
-                    "must differ",
-                    flows->index, i, net->nodes[net->node_of_host[flow->src]].name);
-        return FALSE;
-    }
-    if (flow->bytes / flows->message_bytes >= UINT32_MAX) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                    "workload[%u].message: %lld B cuts flow %zu of %lld B into more "
-                    "than 2^32 messages",
-                    flows->index, (long long)flows->message_bytes, i,
-                    (long long)flow->bytes);
-        return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean
-check_list(const struct flows *flows, const struct work_flow list[], size_t n,
-           int64_t repeat, GError **error)
-{
-    if (n > UINT32_MAX / (uint64_t)repeat) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                    "workload[%u].repeat: %lld rounds of %zu flows; allowed are 2^32 "
-                    "flows in all",
-                    flows->index, (long long)repeat, n);
-        return FALSE;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!check_flow(flows, &list[i], i, error)) {
-            return FALSE;
-        }
-    }
-    return TRUE;
-}
-
-/* NICs of the hosts in turn; of each host how many queue pairs have been dealt out to send
- * and to receive by. */
-struct turns {
-    uint32_t *out, *in; /* owned */
-};
-
-static uint32_t
-n_nics_of(const struct net *net, uint32_t host)
-{
-    return net->nic_of_host[host + 1] - net->nic_of_host[host];
-}
-
-/* Connects 'src' to 'dst' by the NICs whose turn it is, or by the next ones that reach each
- * other. */
-static gboolean
-connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t dst,
-              uint32_t qos, GError **error)
-{
-    struct net *net = flows->net;
-    uint32_t n_src = n_nics_of(net, src), n_dst = n_nics_of(net, dst);
-
-    for (uint32_t i = 0; i < n_src; i++) {
-        for (uint32_t k = 0; k < n_dst; k++) {
-            uint32_t a = (turns->out[src] + i) % n_src;
-            uint32_t b = (turns->in[dst] + k) % n_dst;
-            uint32_t nic_a = net->nic_of_host[src] + a, nic_b = net->nic_of_host[dst] + b;
-
-            if (work_has_route(net, nic_a, nic_b) && work_has_route(net, nic_b, nic_a)) {
-                turns->out[src]++;
-                turns->in[dst]++;
-                net_connect(net, src, a, dst, b, qos);
-                return TRUE;
-            }
-        }
-    }
-    g_set_error(error, WORK_ERROR, WORK_ERROR_HOSTS,
-                "workload[%u]: no NIC of %s reaches a NIC of %s", flows->index,
-                net->nodes[net->node_of_host[src]].name,
-                net->nodes[net->node_of_host[dst]].name);
-    return FALSE;
-}
-
-/* Pairs of hosts while they are made. */
-struct pairing {
-    struct flows *flows;
-    struct turns turns;
-    GHashTable *seen; /* owned: of int64_t, source and destination, owned; to the pair */
-    GArray *pairs;    /* owned: struct pair */
-    GArray *pair_of;  /* owned: uint32_t, by flow */
-    uint32_t qos;
-};
-
-static void
-pairing_init(struct pairing *p, struct flows *flows, uint32_t qos)
-{
-    uint32_t n_hosts = flows->net->n_hosts;
-
-    *p = (struct pairing){
-        .flows = flows,
-        .turns = {.out = g_new0(uint32_t, n_hosts), .in = g_new0(uint32_t, n_hosts)},
-        .seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
-        .pairs = g_array_new(FALSE, FALSE, sizeof(struct pair)),
-        .pair_of = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-        .qos = qos};
-}
-
-/* The pair of the next flow: found, or made. */
-static gboolean
-pairing_add(struct pairing *p, uint32_t src, uint32_t dst, GError **error)
-{
-    struct flows *flows = p->flows;
-    int64_t key = (int64_t)src << 32 | dst;
-    struct pair pair = {.first_connection = flows->net->n_connections};
-    uint32_t index = p->pairs->len;
-    gpointer found;
-
-    if (!flows->own_pairs && g_hash_table_lookup_extended(p->seen, &key, NULL, &found)) {
-        index = GPOINTER_TO_UINT(found);
-        g_array_append_val(p->pair_of, index);
-        return TRUE;
-    }
-    for (uint32_t k = 0; k < flows->qps; k++) {
-        if (!connect_hosts(flows, &p->turns, src, dst, p->qos, error)) {
-            return FALSE;
-        }
-    }
-    if (!flows->own_pairs) {
-        g_hash_table_insert(p->seen, g_memdup2(&key, sizeof key),
-                            GUINT_TO_POINTER(index));
-    }
-    g_array_append_val(p->pairs, pair);
-    g_array_append_val(p->pair_of, index);
-    return TRUE;
-}
-
-/* Hands over what has been made. */
-static void
-pairing_end(struct pairing *p)
-{
-    struct flows *flows = p->flows;
-
-    flows->n = p->pair_of->len;
-    flows->n_pairs = p->pairs->len;
-    flows->pair_of = (uint32_t *)(void *)g_array_free(p->pair_of, FALSE);
-    flows->pairs = (struct pair *)(void *)g_array_free(p->pairs, FALSE);
-    g_hash_table_unref(p->seen);
-    g_free(p->turns.out);
-    g_free(p->turns.in);
-}
-
-static int
-by_sender_and_start(const void *a, const void *b, void *ctx)
-{
-    const struct flows *flows = ctx;
-    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    uint32_t src_i = flows->results[i].src_host, src_k = flows->results[k].src_host;
-
-    if (src_i != src_k) {
-        return src_i < src_k ? -1 : 1;
-    }
-    if (triggers_has(flows->triggers, i) != triggers_has(flows->triggers, k)) {
-        return triggers_has(flows->triggers, i) ? 1 : -1;
-    }
-    if (flows->at_ps[i] != flows->at_ps[k]) {
-        return flows->at_ps[i] < flows->at_ps[k] ? -1 : 1;
-    }
-    return i < k ? -1 : i > k;
-}
-
-static struct sender
-new_sender(struct flows *flows, uint32_t host, uint32_t first)
-{
-    return (struct sender){.first = first,
-                           .host = host,
-                           .flows = flows,
-                           .timer = {.source = net_new_timer(flows->net), .fire = fire}};
-}
-
-/* Once the array of them stays where it is. */
-static void
-set_senders(struct flows *flows)
-{
-    for (uint32_t i = 0; i < flows->n_senders; i++) {
-        flows->senders[i].timer.ctx = &flows->senders[i];
-        flows->sender_of[flows->senders[i].host] = i;
-    }
-}
-
-static void
-make_senders(struct flows *flows)
-{
-    g_autoptr(GArray) senders = g_array_new(FALSE, FALSE, sizeof(struct sender));
-
-    flows->order = g_new(uint32_t, flows->n);
-    for (uint32_t i = 0; i < flows->n; i++) {
-        flows->order[i] = i;
-    }
-    g_qsort_with_data(flows->order, (gint)flows->n, sizeof *flows->order,
-                      by_sender_and_start, flows);
-    for (uint32_t i = 0; i < flows->n; i++) {
-        uint32_t host = flows->results[flows->order[i]].src_host;
-
-        if (i == 0 || host != flows->results[flows->order[i - 1]].src_host) {
-            struct sender sender = new_sender(flows, host, i);
-
-            g_array_append_val(senders, sender);
-        }
-        g_array_index(senders, struct sender, senders->len - 1).n++;
-        g_array_index(senders, struct sender, senders->len - 1).n_timed +=
-            !triggers_has(flows->triggers, flows->order[i]);
-    }
-    flows->n_senders = senders->len;
-    flows->senders =
-        (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
-    set_senders(flows);
-}
-
-static void
-fill_results(struct flows *flows, const struct work_flow list[])
-{
-    for (uint32_t i = 0; i < flows->n; i++) {
-        set_flow(flows, i, &list[i]);
-        for (uint32_t round = 1; round < flows->repeat; round++) {
-            flows->results[round * flows->n + i] = flows->results[i];
-        }
-    }
-}
-
-static struct flows *
-new_flows(struct net *net, const struct work_params *params)
-{
-    const struct work_common *common = &params->common;
-    struct flows *flows = g_new0(struct flows, 1);
-
-    flows->net = net;
-    flows->index = params->index;
-    flows->gap_ps = common->gap_ps;
-    flows->start_ps = common->start_ps;
-    flows->qps = (uint32_t)common->qps;
-    flows->repeat = 1;
-    flows->has_imm = common->verb == WORK_WRITE_IMM;
-    flows->own_pairs = common->connect == WORK_CONNECT_FLOW;
-    flows->is_open_ended = params->is_open_ended;
-    flows->message_bytes =
-        common->message_bytes && common->message_bytes < FLOWS_MESSAGE_MAX_BYTES
-            ? common->message_bytes
-            : FLOWS_MESSAGE_MAX_BYTES;
-    return flows;
-}
-
-/* What all flows need, 'n' of them with 'flows->repeat' rounds; pages that are zero until
- * they are used. */
-static void
-make_arrays(struct flows *flows)
-{
-    flows->at_ps = g_new0(int64_t, flows->n);
-    flows->sender_of = g_new(uint32_t, flows->net->n_hosts);
-    flows->to_post = g_new0(uint32_t, flows->n);
-    flows->to_send = g_new0(uint32_t, flows->n);
-    flows->received = g_new0(uint32_t, flows->n);
-    flows->results = g_new0(struct flow_result, (gsize)flows->n * flows->repeat);
-    for (uint32_t h = 0; h < flows->net->n_hosts; h++) {
-        flows->sender_of[h] = UINT32_MAX;
-    }
-}
-
-void *
-flows_new(struct net *net, const struct work_params *params,
-          const struct work_flow list[], size_t n, GError **error)
-{
-    struct flows *flows = new_flows(net, params);
-    struct pairing pairing;
-    gboolean ok;
-
-    pairing_init(&pairing, flows, params->qos);
-    ok = check_list(flows, list, n, params->common.repeat, error);
-    for (size_t i = 0; ok && i < n; i++) {
-        ok = pairing_add(&pairing, list[i].src, list[i].dst, error);
-    }
-    pairing_end(&pairing);
-    if (!ok) {
-        flows_free(flows);
-        return NULL;
-    }
-    flows->repeat = (uint32_t)params->common.repeat;
-    make_arrays(flows);
-    fill_results(flows, list);
-    flows->triggers = triggers_new(net, params, list, flows->n, start_triggered, flows);
-    make_senders(flows);
-    return flows;
-}
-
-/* Goes through the flows of the host at 'position' of 'params'; '*n' of them so far. */
-static gboolean
-scan_host(struct pairing *pairing, const struct work_params *params, uint32_t position,
-          double n_expected, size_t *n, GError **error)
-{
-    struct flows *flows = pairing->flows;
-    struct work_flow flow;
-
-    while (flows->source.next(flows->source.ctx, position, &flow)) {
-        if (*n == FLOWS_DRAWN_MAX) {
-            g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                        "workload[%u]: about %.0f flows; allowed are %u", params->index,
-                        n_expected, FLOWS_DRAWN_MAX);
-            return FALSE;
-        }
-        if (!check_flow(flows, &flow, (*n)++, error) ||
-            !pairing_add(pairing, flow.src, flow.dst, error)) {
-            return FALSE;
-        }
-    }
-    flows->source.rewind(flows->source.ctx, position);
-    return TRUE;
-}
-
-/* One sender for each host that has flows. */
-static gboolean
-scan(struct flows *flows, const struct work_params *params, double n_expected,
-     GError **error)
-{
-    g_autoptr(GArray) senders = g_array_new(FALSE, FALSE, sizeof(struct sender));
-    struct pairing pairing;
-    gboolean ok = TRUE;
-    size_t n = 0;
-
-    pairing_init(&pairing, flows, params->qos);
-    for (uint32_t k = 0; ok && k < params->n_hosts; k++) {
-        uint32_t first = (uint32_t)n;
-
-        ok = scan_host(&pairing, params, k, n_expected, &n, error);
-        if (n > first) {
-            struct sender sender = new_sender(flows, params->hosts[k], first);
-
-            sender.position = k;
-            sender.n = sender.n_timed = (uint32_t)n - first;
-            g_array_append_val(senders, sender);
-        }
-    }
-    pairing_end(&pairing);
-    flows->n_senders = senders->len;
-    flows->senders =
-        (struct sender *)(void *)g_array_free(g_steal_pointer(&senders), FALSE);
-    return ok;
-}
-
-void *
-flows_new_drawn(struct net *net, const struct work_params *params,
-                const struct flow_source *source, double n_expected, GError **error)
-{
-    struct flows *flows = new_flows(net, params);
-
-    flows->source = *source;
-    if (!scan(flows, params, n_expected, error)) {
-        flows_free(flows);
-        return NULL;
-    }
-    make_arrays(flows);
-    set_senders(flows);
-    return flows;
 }
 
 void
@@ -739,7 +312,8 @@ line_of(const struct flows *flows, uint32_t id)
     const struct pair *pair = &flows->pairs[flows->pair_of[id % flows->n]];
     GString *line = g_string_new(NULL);
     int64_t open = (int64_t)flows->to_post[id % flows->n] * flows->message_bytes;
-    int64_t whole = (int64_t)n_messages(flows, result->bytes) * flows->message_bytes;
+    int64_t whole =
+        (int64_t)flows_n_messages(flows, result->bytes) * flows->message_bytes;
 
     g_string_printf(line, "workload[%u]: flow %u %s -> %s: %lld B, ", flows->index, id,
                     net->nodes[net->node_of_host[result->src_host]].name,

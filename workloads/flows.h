@@ -51,7 +51,8 @@ struct flow_source {
 };
 
 /* Plays what 'source' (copied; ctx is freed on an error, too) draws, at most FLOWS_DRAWN_MAX
- * flows, as 'params' say, with 1 round.  'n_expected', for the message: about how many. */
+ * flows, as 'params' say, with 1 round.  'n_expected': about how many, so that too many
+ * are refused before they are drawn. */
 void *flows_new_drawn(struct net *net, const struct work_params *params,
                       const struct flow_source *source, double n_expected,
                       GError **error);

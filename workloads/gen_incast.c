@@ -158,13 +158,15 @@ events_init(struct events *events, const struct net *net,
         .order = g_memdup2(params->hosts, params->n_hosts * sizeof *params->hosts),
         .gap_key = rng_key(net->seed, path, "gap"),
         .choice_key = rng_key(net->seed, path, "choice"),
-        .gap_ps = incast->load_e18 == PARAM_SPECIAL ? params->common.gap_ps
-                                                    : gap_of_load_ps(net, params),
+        .gap_ps = params->common.gap_ps,
         .limit_ps = INT64_MAX,
         .n_most = rounds ? 1 : (uint64_t)params->common.repeat};
     if (!rounds && incast->until_ps != PARAM_SPECIAL) {
         events->limit_ps = incast->until_ps - params->common.start_ps;
         events->n_most = UINT64_MAX;
+    }
+    if (!rounds && incast->load_e18 != PARAM_SPECIAL) {
+        events->gap_ps = gap_of_load_ps(net, params);
     }
 }
 

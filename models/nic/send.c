@@ -78,10 +78,12 @@ place(struct lp *lp, struct qp *qp, int64_t ready_by_ps)
         ring_add(qp->nic, qp);
     } else {
         qp->place = QP_PACED;
-        if (unlikely(qp->is_slow)) {
+        if (unlikely(qp->is_slow) && qp->next_send_ps > ready_by_ps) {
             int64_t look_ps = qp_look_ps(qp);
 
-            /* The rate may have risen until then. */
+            /* The rate may have risen until then.  A gap that is over needs no look: what it
+             * waits for then is the message, and its congestion control stands where the QP
+             * fell idle. */
             at_ps = look_ps < at_ps ? look_ps : at_ps;
         }
         lp_at(lp, at_ps, event_key(PHASE_TIMER, qp->id, KIND_PACE, false), qp);

@@ -18,7 +18,7 @@ refused()
 }
 
 refused "an unknown command names the nearest" "nearest is 'run'" rnu
-refused "a command of later versions is known" "not in this version" sweep x.json
+refused "a command of later versions is known" "not in this version" tune x.json
 refused "an unknown option names the nearest" "nearest is --json" run --jsno s.json
 refused "an unknown short option" "no option '-z'" run -z s.json
 refused "a joined value of an unknown option is left out" "nearest is --set" run --sett=a=b s.json

@@ -261,12 +261,12 @@ test_flows_csv(void **state)
         text,
         "kind,workload,id,src,dst,udp_src_port,bytes,start_us,fct_us,rx_done_us,ideal_us,"
         "slowdown,retransmitted_packets,messages,message_min_us,message_mean_us,"
-        "message_max_us,path\n"
+        "message_max_us,path,counted\n"
         "flow,0,0,host0,host1,49153,4096,0.001,3.0005,2.5,1,3.0005,0,,,,,"
-        "host0:0>leaf0:1>host1\n"
-        "flow,0,1,host1,host300,49154,4096,0.5,1,0.9,1,1,2,,,,,\n"
-        "flow,0,2,host2,host0,0,1,0,,,0.000007,,0,,,,,\n"
-        "connection,0,4,host0,host1,5,300,,,,,,0,3,1,2.333333,4,p\n");
+        "host0:0>leaf0:1>host1,1\n"
+        "flow,0,1,host1,host300,49154,4096,0.5,1,0.9,1,1,2,,,,,,1\n"
+        "flow,0,2,host2,host0,0,1,0,,,0.000007,,0,,,,,,1\n"
+        "connection,0,4,host0,host1,5,300,,,,,,0,3,1,2.333333,4,p,\n");
     free(text);
 }
 
@@ -327,6 +327,34 @@ test_percentiles_are_nearest_ranks(void **state)
     assert_int_equal(p.mean_ps, 2000250);
     assert_int_equal(p.slow50, 1);
     assert_int_equal(p.slow_max, 0);
+    assert_int_equal(p.n_counted, 2);
+}
+
+/* A flow that is cut is done, and in no percentile; it shows in flows.csv. */
+static void
+test_cut_flows(void **state)
+{
+    struct hand *hand = *state;
+    struct result_percentiles p;
+    char *text;
+
+    g_array_index(hand->result->flows, struct result_flow, 0).is_cut = true;
+    result_percentiles(hand->result, RESULT_ALL_WORKS, &p);
+    assert_int_equal(p.n, 3);
+    assert_int_equal(p.n_done, 2);
+    assert_int_equal(p.n_counted, 1);
+    assert_int_equal(p.max_ps, 1000000);
+    assert_int_equal(p.mean_ps, 1000000);
+    assert_int_equal(p.slow_max, 1);
+    text = written(csv_flows, hand->result);
+    assert_non_null(strstr(text, "host0:0>leaf0:1>host1,0\n"));
+    free(text);
+
+    g_array_index(hand->result->flows, struct result_flow, 1).is_cut = true;
+    result_percentiles(hand->result, RESULT_ALL_WORKS, &p);
+    assert_int_equal(p.n_done, 2);
+    assert_int_equal(p.n_counted, 0);
+    assert_int_equal(p.p50_ps, TIME_NEVER_PS);
 }
 
 static void
@@ -511,6 +539,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_fct_txt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_percentiles_are_nearest_ranks, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_cut_flows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_percentiles_against_counting, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_done_is_null, set_up, tear_down),

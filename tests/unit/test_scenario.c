@@ -320,6 +320,32 @@ test_full_reaches_the_network(void **state)
     scenario_free(s);
 }
 
+/* What lasts until the stop or longer need not be finished then. */
+static void
+test_open_ended(void **state)
+{
+    static const char *const ends[][3] = {
+        {"workload[7].until=stop", "workload[8].until=50ms", NULL},
+        {"workload[7].until=60ms", "workload[8].until=70ms", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+        struct net *net;
+        struct scenario *s = must_load("valid/full.json", ends[i], &net);
+        struct work_params *poisson = scenario_bind_work(s, net, 7, NULL);
+        struct work_params *incast = scenario_bind_work(s, net, 8, NULL);
+
+        assert_true(poisson->is_open_ended && incast->is_open_ended);
+        assert_int_equal(poisson->poisson.until_ps, 50 * PS_PER_S / 1000);
+        assert_int_equal(incast->incast.until_ps, 50 * PS_PER_S / 1000);
+        work_params_free(poisson);
+        work_params_free(incast);
+        net_free(net);
+        scenario_free(s);
+    }
+}
+
 static void
 test_workloads_are_placed(void **state)
 {
@@ -393,6 +419,24 @@ test_workloads_are_placed(void **state)
     assert_true(g_str_has_suffix(w->paths[1], "valid/logs/b.log"));
     assert_null(w->paths[2]);
     assert_string_equal(w->format, "nccl_log");
+    work_params_free(w);
+
+    w = scenario_bind_work(s, net, 7, NULL);
+    assert_int_equal(w->n_hosts, 10);
+    assert_int_equal(w->poisson.load_e18, PARAM_SHARE_ONE / 100 * 45);
+    assert_int_equal(w->poisson.until_ps, 4 * PS_PER_S / 1000);
+    assert_int_equal(w->common.connect, WORK_CONNECT_FLOW);
+    assert_true(g_str_has_suffix(w->cdf, "/workloads/cdf/FbHadoop.json"));
+    assert_false(w->is_open_ended); /* the stop is later */
+    work_params_free(w);
+
+    w = scenario_bind_work(s, net, 8, NULL);
+    assert_null(w->senders);
+    assert_int_equal(w->n_senders, 12);
+    assert_int_equal(w->receiver, UINT32_MAX);
+    assert_int_equal(w->incast.load_e18, PARAM_SHARE_ONE / 50);
+    assert_int_equal(w->incast.until_ps, 4 * PS_PER_S / 1000);
+    assert_int_equal(w->incast.arrivals, WORK_ARRIVALS_POISSON);
     work_params_free(w);
     net_free(net);
     scenario_free(s);
@@ -824,6 +868,7 @@ main(void)
         cmocka_unit_test(test_small_has_the_defaults_of_the_contract),
         cmocka_unit_test(test_full_reaches_the_network),
         cmocka_unit_test(test_workloads_are_placed),
+        cmocka_unit_test(test_open_ended),
         cmocka_unit_test(test_ecn_sets_by_rate),
         cmocka_unit_test(test_a_base_is_merged),
         cmocka_unit_test(test_nccl_sets_the_ack_timeout),

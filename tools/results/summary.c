@@ -43,8 +43,10 @@ put_percentiles(struct json_out *json, const struct run_result *result, uint32_t
     json_out_int(json, "n", p.n);
     json_out_int(json, "done", p.n_done);
     json_out_int(json, "counted", p.n_counted);
-    json_out_us(json, "counted_from_us", result->count_from_ps);
-    json_out_us(json, "counted_to_us", result->count_to_ps);
+    if (work == RESULT_ALL_WORKS) {
+        json_out_us(json, "counted_from_us", result->count_from_ps);
+        json_out_us(json, "counted_to_us", result->count_to_ps);
+    }
     json_out_open(json, "fct_us", '{', true);
     json_out_us(json, "p50", p.p50_ps);
     json_out_us(json, "p95", p.p95_ps);

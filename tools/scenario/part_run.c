@@ -54,7 +54,7 @@ const struct param scenario_output_table[] = {
      .min = 0,
      .max = 86400 * PS_PER_S,
      .source = "every flow counts",
-     .doc = "likewise those that start in this time before the end of the run"},
+     .doc = "likewise those that start in this time before the last flow does"},
     {.name = NULL},
 };
 
