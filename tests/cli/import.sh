@@ -7,7 +7,7 @@
 #   IMPORT_ACCEPT=1 writes what stands beside it anew.
 
 cases=$(cd "$srcdir/tests/data/import/config" && find . -name cmd | sort)
-n_tests=$(($(echo "$cases" | wc -l) + 11))
+n_tests=$(($(echo "$cases" | wc -l) + 12))
 data=$(cd "$srcdir/tests/data/import" && pwd)
 case $ROCESIM in
 /*) ;;
@@ -98,3 +98,14 @@ is "a matrix for another number of hosts is refused" $?
 sed 's/"format": "htsim", "path": "t.topo"/"format": "htsim", "path": "u.cm"/' triggers.json >bad.json
 roce 2 run bad.json --quiet --out bad && complains 'u.cm:2: no such key' && [ ! -e bad ]
 is "a topology with a wrong line names that line" $?
+
+printf '3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n' >h.txt
+printf '2\n0 1 3 100 5000 0.000002\n1 0 4 100 5000 0.000001\n' >f.txt
+cat >hpcc.json <<END
+{"name": "h", "topology": {"type": "file", "format": "hpcc", "path": "h.txt"}, "nic": {"jitter": "0ns"},
+ "workload": [{"type": "file", "format": "hpcc", "path": "f.txt"}]}
+END
+roce 0 run hpcc.json --out hpcc && grep -q 'f.txt:3: starts before the flow above it' err &&
+    grep -q 'f.txt:3: priority group 4 has no effect' err &&
+    [ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next } { print $col["src"], $col["start_us"] }' hpcc/flows.csv | tr '\n' ' ')" = "host1 1 host0 2 " ]
+is "flows of HPCC are sorted, with warnings" $?

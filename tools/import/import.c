@@ -26,6 +26,21 @@ const struct import_format import_formats[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+/* 'text' (steals it; may be NULL), unless no run could read it. */
+static char *
+check_size(char *text, GError **error)
+{
+    if (text != NULL && strlen(text) > DOC_MAX_BYTES) {
+        g_set_error(
+            error, IMPORT_ERROR, IMPORT_ERROR_UNSUPPORTED,
+            "import: the scenario would have %zu MiB; allowed are %d. A workload of "
+            "type \"file\" reads longer lists of flows",
+            strlen(text) >> 20, DOC_MAX_BYTES >> 20);
+        g_clear_pointer(&text, g_free);
+    }
+    return text;
+}
+
 char *
 import_run(const char *name, const char *const *files, GPtrArray *warnings,
            GError **error)
@@ -44,7 +59,7 @@ import_run(const char *name, const char *const *files, GPtrArray *warnings,
                         name);
             return NULL;
         }
-        return f->run(files, warnings, error);
+        return check_size(f->run(files, warnings, error), error);
     }
     g_ptr_array_add(names, NULL);
     g_set_error(error, IMPORT_ERROR, IMPORT_ERROR_UNSUPPORTED,

@@ -66,6 +66,29 @@ packets_to_bytes(const struct scenario *s, struct scenario_work *w, GError **err
     return TRUE;
 }
 
+/* Flows go as the workload's `qos` says, whatever the file has. */
+static void
+warn_classes(const struct scenario *s, const struct scenario_work *w)
+{
+    const struct net_qos *qos = &g_array_index(s->qos, struct net_qos, w->qos);
+
+    for (guint i = 0; i < w->file->flows->len; i++) {
+        const struct flow_file_flow *flow =
+            &g_array_index(w->file->flows, struct flow_file_flow, i);
+
+        if (flow->cls >= 0 && flow->cls != qos->cls) {
+            g_autofree char *line =
+                g_strdup_printf("%s:%u: priority group %d has no effect: flows of this "
+                                "workload travel in "
+                                "class %u, that of qos \"%s\"",
+                                w->path, flow->line, flow->cls, qos->cls, qos->name);
+
+            g_ptr_array_add(s->warnings, doc_one_line(line));
+            return;
+        }
+    }
+}
+
 gboolean
 work_file_read(const struct scenario *s, const struct doc_at *at, struct scenario_work *w,
                GError **error)
@@ -96,6 +119,7 @@ work_file_read(const struct scenario *s, const struct doc_at *at, struct scenari
     for (guint i = 0; i < w->file->warnings->len; i++) {
         g_ptr_array_add(s->warnings, doc_one_line(w->file->warnings->pdata[i]));
     }
+    warn_classes(s, w);
     return packets_to_bytes(s, w, error);
 }
 
