@@ -211,6 +211,7 @@ struct net {
     struct qp *qps; /* owned, with their selective repeat: from net_start() on */
     uint32_t n_qps;
     uint32_t *qps_of_host; /* owned: QPs counted so far, for QPNs */
+    GArray *shared;        /* owned: uint32_t, pairs of hosts that must share a process */
     uint32_t n_pipes;
     uint64_t n_timers;
 
@@ -295,6 +296,10 @@ void net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table,
  * after net_start(). */
 uint32_t net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
                      uint32_t nic_b, uint32_t qos);
+
+/* Has two hosts live in one process, so that one may act on the other at once.  Before
+ * step 5. */
+void net_share_process(struct net *net, uint32_t host_a, uint32_t host_b);
 
 /* IPv4 address of NIC 'nic' (dense id), which ECMP hashes and captures show. */
 uint32_t net_ip_of_nic(uint32_t nic);

@@ -27,6 +27,7 @@ net_new(uint64_t seed)
 
     net->seed = seed;
     net->lookahead_link = UINT32_MAX;
+    net->shared = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     return net;
 }
 
@@ -193,6 +194,7 @@ net_free(struct net *net)
         return;
     }
     sim_free(net->sim);
+    g_array_unref(net->shared);
     for (uint32_t i = 0; i < net->n_nodes; i++) {
         g_free(net->nodes[i].name);
     }

@@ -49,6 +49,15 @@ net_new_timer(struct net *net)
     return net->n_timers++;
 }
 
+void
+net_share_process(struct net *net, uint32_t host_a, uint32_t host_b)
+{
+    if (host_a != host_b) {
+        g_array_append_val(net->shared, host_a);
+        g_array_append_val(net->shared, host_b);
+    }
+}
+
 uint32_t
 net_ip_of_nic(uint32_t nic)
 {
@@ -143,7 +152,8 @@ predicted_events(const struct net *net, const struct net_node *node)
 static void
 deal_nodes(struct net *net, enum partition_mode partition, uint32_t n_threads)
 {
-    struct partition_edge *edges = g_new(struct partition_edge, net->n_links + 1);
+    uint32_t n_shared = net->shared->len / 2, n_edges = net->n_links + n_shared;
+    struct partition_edge *edges = g_new(struct partition_edge, (gsize)n_edges + 1);
     struct partition_node *nodes = g_new(struct partition_node, net->n_nodes + 1);
     struct partition_result result;
 
@@ -156,12 +166,17 @@ deal_nodes(struct net *net, enum partition_mode partition, uint32_t n_threads)
                                            .b = link->node[1],
                                            .lookahead_ps = there < back ? there : back};
     }
+    for (uint32_t i = 0; i < n_shared; i++) {
+        edges[net->n_links + i] = (struct partition_edge){
+            .a = net->node_of_host[g_array_index(net->shared, uint32_t, 2 * i)],
+            .b = net->node_of_host[g_array_index(net->shared, uint32_t, 2 * i + 1)]};
+    }
     for (uint32_t n = 0; n < net->n_nodes; n++) {
         nodes[n] = (struct partition_node){
             .weight = predicted_events(net, &net->nodes[n]), .rack = net->nodes[n].rack};
     }
     net->lp_of_node = g_new0(uint32_t, net->n_nodes + 1);
-    partition_find(nodes, net->n_nodes, edges, net->n_links, partition, n_threads,
+    partition_find(nodes, net->n_nodes, edges, n_edges, partition, n_threads,
                    net->lp_of_node, &result);
     net->lookahead_ps = result.lookahead_ps;
     net->lookahead_link = result.edge;

@@ -42,6 +42,7 @@ unit_tests = \
 	tests/unit/test_flows \
 	tests/unit/test_gen_poisson \
 	tests/unit/test_gen_trace \
+	tests/unit/test_import_files \
 	tests/unit/test_lb \
 	tests/unit/test_nic \
 	tests/unit/test_outdir \
@@ -111,6 +112,7 @@ theory_tests = \
 check_scripts = \
 	tests/cli/bad-input.sh \
 	tests/cli/compare.sh \
+	tests/cli/import.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
 	tests/cli/pauses.sh \
@@ -164,6 +166,7 @@ bench_programs = \
 	$(NULL)
 
 fuzz_targets = \
+	tests/fuzz/fuzz_import \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_scenario \
 	tests/fuzz/fuzz_wire \
@@ -199,6 +202,7 @@ EXTRA_DIST += \
 	tests/data/cdf \
 	tests/data/determinism \
 	tests/data/icrc \
+	tests/data/import \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \

@@ -6,6 +6,7 @@ libtools_a_SOURCES = \
 	tools/advice.h \
 	tools/cmd_check.c \
 	tools/cmd_compare.c \
+	tools/cmd_import.c \
 	tools/cmd_list.c \
 	tools/cmd_new.c \
 	tools/cmd_new.h \
@@ -22,6 +23,17 @@ libtools_a_SOURCES = \
 	tools/faults.h \
 	tools/forecast.c \
 	tools/forecast.h \
+	tools/import/config.c \
+	tools/import/config.h \
+	tools/import/family.c \
+	tools/import/family.h \
+	tools/import/formats.h \
+	tools/import/import.c \
+	tools/import/import.h \
+	tools/import/import_hpcc.c \
+	tools/import/import_htsim.c \
+	tools/import/import_ns3rdma.c \
+	tools/import/import_simai.c \
 	tools/laws.c \
 	tools/laws.h \
 	tools/options.c \
@@ -98,6 +110,7 @@ libtools_a_SOURCES = \
 	tools/scenario/part_nccl.c \
 	tools/scenario/part_pcap.c \
 	tools/scenario/part_run.c \
+	tools/scenario/part_topo_file.c \
 	tools/scenario/part_topology.c \
 	tools/scenario/part_traffic.c \
 	tools/scenario/part_work.c \
@@ -108,6 +121,8 @@ libtools_a_SOURCES = \
 	tools/scenario/scenario.h \
 	tools/scenario/units.c \
 	tools/scenario/units.h \
+	tools/scenario/work_file.c \
+	tools/scenario/work_file.h \
 	tools/signals.c \
 	tools/signals.h \
 	tools/stuck.c \

@@ -20,6 +20,7 @@ enum {
 
 extern const struct command command_check;
 extern const struct command command_compare;
+extern const struct command command_import;
 extern const struct command command_list;
 extern const struct command command_new;
 extern const struct command command_plot;

@@ -52,6 +52,24 @@ plan_routes(struct net *net, const bool link_down[], int64_t at_ps,
     return TRUE;
 }
 
+bool *
+faults_missing(const struct scenario *scenario, const struct net *net)
+{
+    bool *missing = NULL;
+
+    for (guint i = 0; i < scenario->faults->len; i++) {
+        const struct scenario_fault *fault =
+            &g_array_index(scenario->faults, struct scenario_fault, i);
+        uint32_t link = fault->from_file ? net_find_link(net, fault->name) : UINT32_MAX;
+
+        if (link != UINT32_MAX) {
+            missing = missing != NULL ? missing : g_new0(bool, (gsize)net->n_links + 1);
+            missing[link] = true;
+        }
+    }
+    return missing;
+}
+
 gboolean
 faults_plan(const struct scenario *scenario, struct net *net, int64_t convergence_ps,
             GError **error)

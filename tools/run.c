@@ -50,7 +50,9 @@ build(struct run *run, GPtrArray *warnings, GError **error)
         scenario_explain(scenario, error);
         return FALSE;
     }
-    if (!topo_routes(run->net, NULL, error)) {
+    g_autofree bool *missing = faults_missing(scenario, run->net);
+
+    if (!topo_routes(run->net, missing, error)) {
         return in_file(scenario, error);
     }
     if (warnings) {

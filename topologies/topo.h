@@ -163,6 +163,13 @@ void topo_describe(const struct net *net, struct topo_counts *counts);
 gboolean topo_check_rate__(const char *path, int64_t rate_bps, GError **error);
 gboolean topo_check_nics__(const struct topo_input *input, GError **error);
 
+/* For topologies that are graphs: input->graph, checked and built. */
+extern const struct param topo_graph_params__[];
+gboolean topo_graph_resolve__(void *params, const struct topo_input *input,
+                              GError **error);
+void topo_graph_build__(struct net *net, const void *params,
+                        const struct topo_input *input);
+
 /* Greatest common divisor of two numbers >= 0, not both 0. */
 __int128 topo_gcd__(__int128 a, __int128 b);
 

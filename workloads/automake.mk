@@ -4,12 +4,23 @@ noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
 	workloads/cdf.c \
 	workloads/cdf.h \
+	workloads/file/file.c \
+	workloads/file/file.h \
+	workloads/file/ns3.c \
+	workloads/file/ns3.h \
+	workloads/file/read_conweave.c \
+	workloads/file/read_hpcc.c \
+	workloads/file/read_htsim.c \
+	workloads/file/read_ns3dc.c \
+	workloads/file/read_ns3rdma.c \
+	workloads/file/reader_list.def \
 	workloads/flows.c \
 	workloads/flows.h \
 	workloads/flows_build.c \
 	workloads/flows_state.h \
 	workloads/gen_all_to_all.c \
 	workloads/gen_collective.c \
+	workloads/gen_file.c \
 	workloads/gen_flows.c \
 	workloads/gen_incast.c \
 	workloads/gen_permutation.c \
@@ -44,6 +55,8 @@ libworkloads_a_SOURCES = \
 	workloads/trace/trace_list.def \
 	workloads/trace/trace_merge.c \
 	workloads/trace/trace_place.c \
+	workloads/triggers.c \
+	workloads/triggers.h \
 	workloads/work.c \
 	workloads/work.h \
 	workloads/work_list.def \

@@ -115,12 +115,21 @@ flows_fire(struct lp *lp, struct work_timer *timer)
 {
     struct sender *sender = timer->ctx;
 
-    while (sender->next < sender->n && next_start_ps(sender) <= lp->now_ps) {
+    while (sender->next < sender->n_timed && next_start_ps(sender) <= lp->now_ps) {
         start_flow(lp, sender, flow_of(sender, sender->next++));
     }
-    if (sender->next < sender->n) {
+    if (sender->next < sender->n_timed) {
         work_timer_set(lp, timer, next_start_ps(sender));
     }
+}
+
+void
+flows_start_triggered(void *ctx, struct lp *lp, uint32_t flow)
+{
+    struct flows *flows = ctx;
+
+    start_flow(lp, &flows->senders[flows->sender_of[flows->results[flow].src_host]],
+               flow);
 }
 
 /* Its flows of a round count as begun when the one before it ends, so that
@@ -134,7 +143,9 @@ begin_round(struct sender *sender, int64_t at_ps)
     for (uint32_t i = 0; i < sender->n; i++) {
         net_op_begin(sender->lp);
     }
-    work_timer_set(sender->lp, &sender->timer, next_start_ps(sender));
+    if (sender->n_timed > 0) {
+        work_timer_set(sender->lp, &sender->timer, next_start_ps(sender));
+    }
 }
 
 static void
@@ -158,6 +169,9 @@ on_sent(void *ctx, struct lp *lp, struct qp *qp, uint32_t id)
         sender->round++;
         begin_round(sender, lp->now_ps + flows->gap_ps);
     }
+    if (flows->triggers) {
+        triggers_on_sent(flows->triggers, lp, flow);
+    }
     net_op_end(lp);
 }
 
@@ -177,6 +191,9 @@ on_received(void *ctx, struct lp *lp, struct qp *qp, uint32_t id, int64_t bytes,
     if (++flows->received[flow] == flows_n_messages(flows, flows->results[id].bytes)) {
         flows->results[id].received_ps = lp->now_ps;
         flows->received[flow] = 0;
+        if (flows->triggers) {
+            triggers_on_received(flows->triggers, lp, flow);
+        }
     }
 }
 
@@ -222,6 +239,7 @@ flows_free(void *state)
     g_free(flows->to_post);
     g_free(flows->to_send);
     g_free(flows->received);
+    triggers_free(flows->triggers);
     if (flows->source.free) {
         flows->source.free(flows->source.ctx);
     }
@@ -326,7 +344,9 @@ line_of(const struct flows *flows, uint32_t id)
                     net->nodes[net->node_of_host[result->dst_host]].name,
                     (long long)result->bytes);
     if (result->start_ps == TIME_NEVER_PS) {
-        g_string_append(line, "not started");
+        g_string_append(line, triggers_has(flows->triggers, id)
+                                  ? "not started, waits for its trigger"
+                                  : "not started");
         return g_string_free(line, FALSE);
     }
     /* The last message, which is shorter, is posted last. */

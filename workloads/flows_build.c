@@ -185,6 +185,9 @@ by_sender_and_start(const void *a, const void *b, void *ctx)
     if (host_i != host_k) {
         return host_i < host_k ? -1 : 1;
     }
+    if (triggers_has(flows->triggers, i) != triggers_has(flows->triggers, k)) {
+        return triggers_has(flows->triggers, i) ? 1 : -1;
+    }
     if (flows->at_ps[i] != flows->at_ps[k]) {
         return flows->at_ps[i] < flows->at_ps[k] ? -1 : 1;
     }
@@ -231,6 +234,8 @@ make_senders(struct flows *flows)
             g_array_append_val(senders, sender);
         }
         g_array_index(senders, struct sender, senders->len - 1).n++;
+        g_array_index(senders, struct sender, senders->len - 1).n_timed +=
+            !triggers_has(flows->triggers, flows->order[i]);
     }
     flows->n_senders = senders->len;
     flows->senders =
@@ -309,6 +314,8 @@ flows_new(struct net *net, const struct work_params *params,
     flows->repeat = (uint32_t)params->common.repeat;
     make_arrays(flows);
     fill_results(flows, list);
+    flows->triggers =
+        triggers_new(net, params, list, flows->n, flows_start_triggered, flows);
     make_senders(flows);
     return flows;
 }
@@ -367,7 +374,7 @@ scan(struct flows *flows, const struct work_params *params, GError **error)
             struct sender sender = new_sender(flows, params->hosts[k], first);
 
             sender.position = k;
-            sender.n = (uint32_t)n - first;
+            sender.n = sender.n_timed = (uint32_t)n - first;
             g_array_append_val(senders, sender);
         }
     }

@@ -14,6 +14,7 @@
 
 #include "models/host/pipe.h"
 #include "workloads/flows.h"
+#include "workloads/triggers.h"
 
 /* Two hosts and the direction of data: their queue pairs. */
 struct pair {
@@ -31,6 +32,7 @@ struct sender {
     uint32_t position; /* in params->hosts; of drawn flows */
     uint32_t first, n; /* its flows: part of 'order' */
     uint32_t n_drawn;  /* of these */
+    uint32_t n_timed;  /* of these, the first: not started by a trigger */
     uint32_t next;     /* of these, the next to start in this round */
     uint32_t left;     /* not ended in this round */
     uint32_t round;
@@ -46,6 +48,7 @@ struct flows {
     unsigned side; /* of each connection: the queue pair that posts */
     bool own_pairs, is_open_ended;
     struct flow_source source; /* owned; next NULL: a list */
+    struct triggers *triggers; /* owned; NULL: none */
 
     int64_t *at_ps;         /* owned, by flow: start after the round's */
     uint32_t *pair_of;      /* owned, by flow */
@@ -67,6 +70,8 @@ void flows_fire(struct lp *lp, struct work_timer *timer);
 /* The next flow that the host at 'position' posts, if there is one: with verb "read" source
  * and destination are changed over. */
 bool flows_draw(struct flows *flows, uint32_t position, struct work_flow *flow);
+/* Starts a flow of the struct flows 'ctx', which a trigger has to do. */
+void flows_start_triggered(void *ctx, struct lp *lp, uint32_t flow);
 
 /* Fills in number 'id', of round 0. */
 void flows_set(struct flows *flows, uint32_t id, const struct work_flow *flow);

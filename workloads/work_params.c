@@ -444,6 +444,8 @@ work_kind_name(enum work_kind kind)
         return "poisson";
     case WORK_ALL_TO_ALL:
         return "all-to-all";
+    case WORK_FILE:
+        return "file";
     }
     return "unknown";
 }
@@ -478,6 +480,7 @@ work_params_free(struct work_params *params)
     }
     g_free(params->hosts);
     g_free(params->flows);
+    g_free(params->triggers);
     g_free(params->senders);
     g_free(params->cdf);
     g_free(params->rank_host);

@@ -26,6 +26,7 @@ enum work_kind {
     WORK_TRACE,
     WORK_POISSON,
     WORK_ALL_TO_ALL,
+    WORK_FILE,
 };
 
 /* The operation a message is sent by. */
@@ -122,11 +123,26 @@ struct work_collective {
     int32_t type;      /* enum work_type */
 };
 
-/* One flow of WORK_FLOWS. */
+/* One flow of WORK_FLOWS and WORK_FILE. */
 struct work_flow {
     uint32_t src, dst; /* host ids, not equal */
     int64_t bytes;     /* >= 1 */
     int64_t start_ps;  /* after the round's start */
+    /* Of WORK_FILE, triggers plus 1, 0: none.  The one that starts the flow, in place of
+     * start_ps; those activated when its last byte is acknowledged, received. */
+    uint32_t after, sent, received;
+};
+
+/* What a trigger does when it is activated; htsim's names. */
+enum work_trigger_kind {
+    WORK_TRIGGER_ONESHOT,   /* starts all its flows; activated once */
+    WORK_TRIGGER_MULTISHOT, /* starts the next of its flows, each time */
+    WORK_TRIGGER_BARRIER,   /* starts all its flows at the last of 'count' times */
+};
+
+struct work_trigger {
+    enum work_trigger_kind kind;
+    int64_t count; /* WORK_TRIGGER_BARRIER: >= 1 */
 };
 
 /* Settings of NCCL for collective and trace: `nccl` of the scenario; table
@@ -161,8 +177,10 @@ struct work_params {
     uint32_t gpus;      /* of each host, >= 1 */
     uint32_t nics;      /* of each host, >= 1; 0: a graph, where they differ */
 
-    struct work_flow *flows; /* owned; WORK_FLOWS */
+    struct work_flow *flows; /* owned; WORK_FLOWS, WORK_FILE */
     size_t n_flows;
+    struct work_trigger *triggers; /* owned; WORK_FILE */
+    uint32_t n_triggers;
     struct work_permutation permutation; /* WORK_PERMUTATION */
     struct work_incast incast;           /* WORK_INCAST, with: */
     uint32_t *senders; /* owned: host ids, without the receiver; NULL: drawn anew for each

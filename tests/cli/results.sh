@@ -176,11 +176,11 @@ roce 0 run load.json --set output.warmup=500us --set output.cooldown=1ms --out c
     cut -d, -f1-18 results/load/flows.csv >all && cut -d, -f1-18 cut/flows.csv | cmp -s all -
 is "warm-up and cool-down change no flow" $?
 awk -F, 'NR > 1 && $8 != "" && $8 > last { last = $8 }
-         NR > 1 { start[NR] = $8; counted[NR] = $19 }
+         NR > 1 { start[NR] = $8; counted[NR] = $20 }
          END { for (i in start) if (start[i] != "" && counted[i] != (start[i] >= 500 && start[i] < last - 1000)) exit 1 }' cut/flows.csv
 is "counted are those that start between them" $?
-[ "$(awk -F, '$9 != "" && $19 == 1' cut/flows.csv | wc -l)" -eq "$(jq .flows.counted cut/summary.json)" ] &&
-    [ "$(awk -F, 'NR > 1 && $9 != "" && $19 == 1 { print $9 }' cut/flows.csv | sort -g | tail -n 1)" = "$(jq .flows.fct_us.max cut/summary.json)" ]
+[ "$(awk -F, '$9 != "" && $20 == 1' cut/flows.csv | wc -l)" -eq "$(jq .flows.counted cut/summary.json)" ] &&
+    [ "$(awk -F, 'NR > 1 && $9 != "" && $20 == 1 { print $9 }' cut/flows.csv | sort -g | tail -n 1)" = "$(jq .flows.fct_us.max cut/summary.json)" ]
 is "percentiles are of these" $?
 grep -q '^note  *percentiles are of flows that start from 500 us until ' out
 is "the table says so" $?

@@ -352,7 +352,7 @@ test_cut_flows(void **state)
     assert_int_equal(p.mean_ps, 1000000);
     assert_int_equal(p.slow_max, 1);
     text = written(csv_flows, hand->result);
-    assert_non_null(strstr(text, "host0:0>leaf0:1>host1,0\n"));
+    assert_non_null(strstr(text, "host0:0>leaf0:1>host1,0x000011,0\n"));
     free(text);
 
     g_array_index(hand->result->flows, struct result_flow, 1).is_cut = true;

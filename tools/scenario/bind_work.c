@@ -10,6 +10,7 @@
 
 #include "sim/rng.h"
 #include "tools/scenario/doc.h"
+#include "tools/scenario/work_file.h"
 #include "tools/scenario/profile.h"
 
 /* A workload while it is bound. */
@@ -423,6 +424,8 @@ bind_kind(const struct binding *b, GError **error)
     case WORK_TRACE:
         bind_trace(b);
         return TRUE;
+    case WORK_FILE:
+        return work_file_bind(b->s, b->spec, b->net, b->w, error);
     }
     return FALSE;
 }

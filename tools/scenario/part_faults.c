@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/scenario/work_file.h"
+
 #define FAULT(field) .offset = offsetof(struct scenario_fault, field)
 
 /* Most packets a fault lists, and the highest number. */
@@ -246,10 +248,7 @@ part_faults_read(struct scenario *s, const struct doc_at *root, GError **error)
 
     s->faults = g_array_new(FALSE, TRUE, sizeof(struct scenario_fault));
     g_array_set_clear_func(s->faults, fault_clear);
-    if (at.json == NULL) {
-        return TRUE;
-    }
-    if (!doc_check_array(&at, error)) {
+    if (at.json != NULL && !doc_check_array(&at, error)) {
         return FALSE;
     }
     for (size_t i = 0; i < json_array_size(at.json); i++) {
@@ -261,6 +260,12 @@ part_faults_read(struct scenario *s, const struct doc_at *root, GError **error)
             return FALSE;
         }
         g_array_append_val(s->faults, fault);
+    }
+    for (guint i = 0; i < s->works->len; i++) {
+        if (!work_file_add_faults(s, &g_array_index(s->works, struct scenario_work, i),
+                                  error)) {
+            return FALSE;
+        }
     }
     return TRUE;
 }
@@ -314,8 +319,12 @@ part_faults_write(const struct scenario *s, json_t *root)
     json_t *list = json_array();
 
     for (guint i = 0; i < s->faults->len; i++) {
-        json_array_append_new(
-            list, fault_json(&g_array_index(s->faults, struct scenario_fault, i)));
+        const struct scenario_fault *fault =
+            &g_array_index(s->faults, struct scenario_fault, i);
+
+        if (!fault->from_file) {
+            json_array_append_new(list, fault_json(fault));
+        }
     }
     json_object_set_new(root, "faults", list);
 }

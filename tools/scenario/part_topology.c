@@ -109,8 +109,7 @@ const struct param scenario_link_table[] = {
 
 enum { LINK_LENGTH = 1, LINK_DELAY = 2 }; /* their places in the table */
 
-static const char *const later_types[] = {"fat-tree",  "clos3", "rail",
-                                          "dragonfly", "file",  NULL};
+static const char *const later_types[] = {"fat-tree", "clos3", "rail", "dragonfly", NULL};
 static const char *const node_kind_words[] = {"host", "switch", NULL};
 
 uint64_t
@@ -474,6 +473,13 @@ read_node(struct scenario *s, const struct doc_at *root, GError **error)
             doc_params(&at, scenario_node_table, &s->node, NULL, error));
 }
 
+/* Does a file say the nodes and links? */
+static bool
+is_file(const struct topo_ops *topo)
+{
+    return strcmp(topo->name, "file") == 0;
+}
+
 /* Keys of the topology that fit its type. */
 static gboolean
 check_keys(const struct scenario *s, const struct doc_at *at, GError **error)
@@ -485,9 +491,14 @@ check_keys(const struct scenario *s, const struct doc_at *at, GError **error)
                                            {"fabric_link", false}, {"overrides", false},
                                            {"nodes", false},       {"links", false},
                                            {"routes", false},      {NULL, false}};
+    static const struct doc_key file[] = {{"type", false},   {"format", false},
+                                          {"path", false},   {"overrides", false},
+                                          {"routes", false}, {NULL, false}};
+    const struct doc_key *keys = is_file(s->topo)    ? file
+                                 : s->topo->is_graph ? graph
+                                                     : plain;
 
-    if (!doc_check_object(at, s->topo->is_graph ? graph : plain, s->topo->params,
-                          error)) {
+    if (!doc_check_object(at, keys, s->topo->params, error)) {
         return FALSE;
     }
     if (!s->topo->has_fabric && !s->topo->is_graph &&
@@ -543,9 +554,6 @@ part_topology_read(struct scenario *s, const struct doc_at *root, GError **error
     g_array_set_clear_func(s->routes, route_clear);
     link_set_defaults(&s->host_link, scenario_link_table[LINK_LENGTH].def);
     link_set_defaults(&s->fabric_link, FABRIC_LENGTH_MM);
-    if (!read_node(s, root, error)) {
-        return FALSE;
-    }
     if (!json_is_object(at.json)) {
         return doc_check_object(&at, NULL, NULL, error);
     }
@@ -556,11 +564,14 @@ part_topology_read(struct scenario *s, const struct doc_at *root, GError **error
     s->topo_params = g_malloc0(MAX(s->topo->params_bytes, 1));
     param_set_defaults(s->topo->params, s->topo_params);
     return check_keys(s, &at, error) &&
+           (!is_file(s->topo) || part_topo_file_read(s, root, error)) &&
+           read_node(s, root, error) &&
            doc_params(&at, s->topo->params, s->topo_params, NULL, error) &&
            read_common_link(&at, "host_link", &s->host_link, error) &&
            read_common_link(&at, "fabric_link", &s->fabric_link, error) &&
            read_overrides(s, &at, error) && read_routes(s, &at, error) &&
-           (!s->topo->is_graph || read_graph(s, &at, error)) && resolve(s, root, error);
+           (!s->topo->is_graph || is_file(s->topo) || read_graph(s, &at, error)) &&
+           resolve(s, root, error);
 }
 
 void
@@ -579,11 +590,14 @@ part_topology_write(const struct scenario *s, json_t *root)
         }
     }
     link_write(&s->host_link, all, host);
-    json_object_set_new(topology, "host_link", host);
     link_write(&s->fabric_link, all, fabric);
-    if (s->topo->has_fabric || s->topo->is_graph) {
+    if (!is_file(s->topo)) {
+        json_object_set(topology, "host_link", host);
+    }
+    if ((s->topo->has_fabric || s->topo->is_graph) && !is_file(s->topo)) {
         json_object_set(topology, "fabric_link", fabric);
     }
+    json_decref(host);
     json_decref(fabric);
     for (guint i = 0; i < s->link_overrides->len; i++) {
         const struct scenario_link_override *o =
@@ -595,7 +609,9 @@ part_topology_write(const struct scenario *s, json_t *root)
     }
     json_object_set_new(topology, "overrides", overrides);
     json_object_set_new(topology, "routes", routes_json(s));
-    if (s->topo->is_graph) {
+    if (is_file(s->topo)) {
+        part_topo_file_write(s, topology);
+    } else if (s->topo->is_graph) {
         write_graph(s, topology);
     }
     json_object_set_new(root, "topology", topology);
@@ -627,4 +643,5 @@ part_topology_clear(struct scenario *s)
     g_clear_pointer(&s->link_overrides, g_array_unref);
     g_clear_pointer(&s->routes, g_array_unref);
     g_clear_pointer(&s->topo_params, g_free);
+    part_topo_file_clear(s);
 }

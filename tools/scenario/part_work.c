@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/scenario/flows_csv.h"
+#include "tools/scenario/work_file.h"
 #include "tools/scenario/profile.h"
 #include "workloads/trace/trace.h"
 
@@ -20,8 +21,8 @@ enum { NCCL_QPS_MAX = 64 };
 
 static const char *const kind_words[] = {"flows",      "permutation", "incast",
                                          "collective", "trace",       "poisson",
-                                         "all-to-all", NULL};
-static const char *const later_kinds[] = {"nccl-tests", "training", "file", NULL};
+                                         "all-to-all", "file",        NULL};
+static const char *const later_kinds[] = {"nccl-tests", "training", NULL};
 
 static bool
 is_nccl(enum work_kind kind)
@@ -45,6 +46,7 @@ kind_table(enum work_kind kind)
         return work_all_to_all_params;
     case WORK_FLOWS:
     case WORK_TRACE:
+    case WORK_FILE:
         break;
     }
     return NULL;
@@ -66,6 +68,7 @@ kind_blob(struct scenario_work *w)
         return &w->all_to_all;
     case WORK_FLOWS:
     case WORK_TRACE:
+    case WORK_FILE:
         break;
     }
     return NULL;
@@ -519,6 +522,7 @@ kind_keys(enum work_kind kind)
     case WORK_COLLECTIVE:
         return collective;
     case WORK_TRACE:
+    case WORK_FILE:
         return trace;
     case WORK_POISSON:
         return poisson;
@@ -650,7 +654,8 @@ read_common(const struct scenario *s, const struct doc_at *at, struct scenario_w
 }
 
 static gboolean
-read_kind(const struct doc_at *at, struct scenario_work *w, GError **error)
+read_kind(const struct scenario *s, const struct doc_at *at, struct scenario_work *w,
+          GError **error)
 {
     switch (w->kind) {
     case WORK_FLOWS:
@@ -666,6 +671,8 @@ read_kind(const struct doc_at *at, struct scenario_work *w, GError **error)
         return check_element_size(at, w, error) && read_ranks(at, w, error);
     case WORK_TRACE:
         return read_trace(at, w, error);
+    case WORK_FILE:
+        return work_file_read(s, at, w, error);
     }
     return FALSE;
 }
@@ -686,7 +693,7 @@ read_work(const struct scenario *s, const struct doc_at *at, struct scenario_wor
     w->kind = (enum work_kind)index;
     return check_keys(at, w->kind, error) && read_common(s, at, w, error) &&
            read_hosts(at, w, error) && read_kind_table(at, w, error) &&
-           read_kind(at, w, error);
+           read_kind(s, at, w, error);
 }
 
 static void
@@ -702,6 +709,7 @@ work_clear(void *data)
     g_free(w->path);
     g_free(w->format);
     g_free(w->cdf);
+    flow_file_free(w->file);
     host_clear(&w->receiver);
 }
 
@@ -801,6 +809,10 @@ write_kind(const struct scenario_work *w, json_t *object)
         json_object_set_new(object, "path", texts_json(w->traces));
         json_object_set_new(object, "format",
                             json_string(w->format != NULL ? w->format : "auto"));
+        break;
+    case WORK_FILE:
+        json_object_set_new(object, "path", json_string(w->path));
+        json_object_set_new(object, "format", json_string(w->format));
         break;
     }
 }

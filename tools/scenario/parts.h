@@ -19,6 +19,12 @@ gboolean part_topology_read(struct scenario *s, const struct doc_at *root,
 void part_topology_write(const struct scenario *s, json_t *root);
 void part_topology_clear(struct scenario *s);
 
+/* `topology` of type file, before the rest of that part: fills graph_nodes, graph_links. */
+gboolean part_topo_file_read(struct scenario *s, const struct doc_at *root,
+                             GError **error);
+void part_topo_file_write(const struct scenario *s, json_t *topology);
+void part_topo_file_clear(struct scenario *s);
+
 /* `qos`, `cc`. */
 gboolean part_traffic_read(struct scenario *s, const struct doc_at *root, GError **error);
 void part_traffic_write(const struct scenario *s, json_t *root);

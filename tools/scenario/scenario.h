@@ -22,7 +22,9 @@
 #include <jansson.h>
 
 #include "models/net.h"
+#include "topologies/file/file.h"
 #include "topologies/topo.h"
+#include "workloads/file/file.h"
 #include "workloads/work_params.h"
 
 #define SCENARIO_ERROR scenario_error_quark()
@@ -134,6 +136,7 @@ struct scenario_fault {
     int64_t cls;       /* SCENARIO_PAUSE_STORM; PARAM_SPECIAL: all lossless ones */
     int64_t buffer_bytes; /* SCENARIO_SLOW_RECEIVER */
     GArray *packets;      /* owned: uint64_t, ascending, 1-based; SCENARIO_DROP */
+    bool from_file;       /* a workload's file says it */
 };
 
 /* Reference to a host of a workload as written: by name, or by position when
@@ -158,7 +161,9 @@ struct scenario_work {
     GPtrArray *hosts; /* owned: char * names and globs; NULL: all */
 
     GArray *flows; /* owned: struct scenario_flow */
-    char *path;    /* owned: the CSV that 'flows' came from, absolute; NULL: a list */
+    char *path;    /* owned: the CSV that 'flows' came from, or the file of WORK_FILE,
+                      absolute; NULL: a list */
+    struct flow_file *file; /* owned; WORK_FILE */
     struct work_permutation permutation;
     struct work_incast incast;
     GArray *senders; /* owned: struct scenario_host; NULL: n_senders of them */
@@ -171,7 +176,7 @@ struct scenario_work {
     GArray *ranks;     /* owned: uint32_t; NULL: the first n_ranks */
     int64_t n_ranks;   /* PARAM_SPECIAL: all */
     GPtrArray *traces; /* owned: char *, absolute */
-    char *format;      /* owned; NULL: by content */
+    char *format;      /* owned; of a trace or file; NULL: by content */
 };
 
 enum scenario_verdict {
@@ -206,8 +211,11 @@ struct scenario {
     GArray *graph_links;      /* owned: struct topo_graph_link, names owned */
     GArray *graph_link_specs; /* owned: struct scenario_link, by link */
     struct topo_graph graph;
-    GArray *link_overrides; /* owned: struct scenario_link_override, in order */
-    GArray *routes;         /* owned: struct scenario_route, in order */
+    /* Of a topology of type file; else NULL. */
+    char *topo_format, *topo_path; /* owned; the path absolute */
+    struct topo_file *topo_file;   /* owned */
+    GArray *link_overrides;        /* owned: struct scenario_link_override, in order */
+    GArray *routes;                /* owned: struct scenario_route, in order */
 
     struct scenario_node node;
     struct scenario_nic nic;   /* every key set */
