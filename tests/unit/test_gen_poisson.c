@@ -363,8 +363,10 @@ incast_fixed(void **state)
         assert_int_equal(results[i].start_ps, (3 + 10 * (i / 3)) * PS_PER_US);
     }
     work_free(work);
+    rig_clear(&rig);
 
     /* Until instead of a number: at 3, 13, 23 us. */
+    star(&rig, 1);
     params.incast.until_ps = 33 * PS_PER_US;
     params.common.repeat = 1;
     work = new_work(&rig, &params);
