@@ -8,12 +8,20 @@ libtools_a_SOURCES = \
 	tools/cmd_new.h \
 	tools/cmd_plot.c \
 	tools/cmd_run.c \
+	tools/cmd_topo.c \
 	tools/command.c \
 	tools/command.h \
 	tools/data.c \
 	tools/data.h \
 	tools/expect.c \
 	tools/expect.h \
+	tools/fabric/bom.c \
+	tools/fabric/dot.c \
+	tools/fabric/fabric.c \
+	tools/fabric/fabric.h \
+	tools/fabric/json.c \
+	tools/fabric/ranks.c \
+	tools/fabric/text.c \
 	tools/faults.c \
 	tools/faults.h \
 	tools/forecast.c \

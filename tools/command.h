@@ -23,6 +23,7 @@ extern const struct command command_list;
 extern const struct command command_new;
 extern const struct command command_plot;
 extern const struct command command_run;
+extern const struct command command_topo;
 
 /* Prints "rocesim: MESSAGE" on stderr, clears '*error' and returns 'status'. */
 int command_fail(GError **error, int status);

@@ -14,13 +14,14 @@
 #include "tools/scenario/doc.h"
 
 static const struct command *const commands[] = {
-    &command_run, &command_check, &command_list, &command_plot, &command_new, NULL,
+    &command_run,  &command_check, &command_topo, &command_list,
+    &command_plot, &command_new,   NULL,
 };
 
 /* What later versions will have. */
 static const char *const later[] = {
-    "topo",  "trace", "import", "audit",     "report", "compare",
-    "sweep", "tune",  "size",   "calibrate", NULL,
+    "trace", "import", "audit", "report",    "compare",
+    "sweep", "tune",   "size",  "calibrate", NULL,
 };
 
 static void

@@ -25,6 +25,8 @@ libworkloads_a_SOURCES = \
 	workloads/nccl/ring_plan.h \
 	workloads/nccl/ring_state.c \
 	workloads/nccl/ring_state.h \
+	workloads/replay.c \
+	workloads/replay.h \
 	workloads/trace/nccl_job.c \
 	workloads/trace/nccl_job.h \
 	workloads/trace/nccl_line.c \

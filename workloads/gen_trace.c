@@ -10,10 +10,7 @@
 #include <config.h>
 
 #include "workloads/nccl/player.h"
-#include "workloads/trace/trace.h"
-#include "workloads/work.h"
-
-#include <string.h>
+#include "workloads/replay.h"
 
 struct replay {
     struct trace *trace;   /* owned */
@@ -34,32 +31,6 @@ trace_free_state(void *state)
 }
 
 /* ---- checks ------------------------------------------------------------------------ */
-
-static gboolean
-check_hosts(const struct trace *trace, const struct work_params *params, GError **error)
-{
-    if (trace->n_hosts > params->n_hosts) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_HOSTS,
-                    "workload[%u]: %s: ranks run on %u hosts (%s, ...); the workload has "
-                    "%u",
-                    params->index, trace->files[0], trace->n_hosts, trace->hosts[0],
-                    params->n_hosts);
-        return FALSE;
-    }
-    for (uint32_t r = 0; r < trace->n_ranks; r++) {
-        const struct trace_rank *rank = &trace->ranks[r];
-
-        if (rank->local >= params->gpus) {
-            g_set_error(
-                error, WORK_ERROR, WORK_ERROR_HOSTS,
-                "workload[%u]: %s: host %s has more than %u ranks; node.gpus is %u",
-                params->index, trace->files[0], trace->hosts[rank->host], params->gpus,
-                params->gpus);
-            return FALSE;
-        }
-    }
-    return TRUE;
-}
 
 static gboolean
 check_op(const struct trace *trace, const struct trace_op *op, uint32_t index,
@@ -94,9 +65,8 @@ place_ranks(struct net *net, const struct work_params *params, const struct trac
     g_autofree uint32_t *host = g_new(uint32_t, trace->n_ranks);
     g_autofree uint32_t *gpu = g_new(uint32_t, trace->n_ranks);
 
-    for (uint32_t r = 0; r < trace->n_ranks; r++) {
-        host[r] = params->hosts[trace->ranks[r].host];
-        gpu[r] = trace->ranks[r].local;
+    if (!replay_place(trace, params, host, gpu, error)) {
+        return NULL;
     }
     return player_new(net, params, host, gpu, trace->n_ranks, error);
 }
@@ -136,9 +106,6 @@ replay_build(struct replay *replay, struct net *net, const struct work_params *p
 {
     const struct trace *trace = replay->trace;
 
-    if (!check_hosts(trace, params, error)) {
-        return FALSE;
-    }
     replay->player = place_ranks(net, params, trace, error);
     if (!replay->player) {
         return FALSE;
@@ -156,19 +123,10 @@ replay_build(struct replay *replay, struct net *net, const struct work_params *p
 static void *
 trace_new(struct net *net, const struct work_params *params, GError **error)
 {
-    const char *const *paths = (const char *const *)params->paths;
-    struct trace *trace = trace_open_paths(paths, g_strv_length(params->paths), error);
+    struct trace *trace = replay_open(params, error);
     struct replay *replay;
 
     if (!trace) {
-        g_prefix_error(error, "workload[%u]: ", params->index);
-        return NULL;
-    }
-    if (params->format && strcmp(params->format, trace->format) != 0) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_TRACE,
-                    "workload[%u]: %s is of format %s; 'format' says %s", params->index,
-                    trace->files[0], trace->format, params->format);
-        trace_free(trace);
         return NULL;
     }
     replay = g_new0(struct replay, 1);

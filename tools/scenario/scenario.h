@@ -233,6 +233,11 @@ struct work_params *scenario_bind_work(const struct scenario *scenario,
 gboolean scenario_bind_faults(const struct scenario *scenario, struct net *net,
                               GError **error);
 
+/* The profile of the host or switch called 'name': that of the last override that fits and
+ * names one, else that of `nic` or `switch`.  Borrowed. */
+const char *scenario_nic_profile(const struct scenario *scenario, const char *name);
+const char *scenario_switch_profile(const struct scenario *scenario, const char *name);
+
 /* Which ports are sampled: bytes by dense port id (after net_build()), 1 where a pattern of
  * output.series matches.  Owned by the caller (g_free); NULL without 'error': all. */
 uint8_t *scenario_bind_series(const struct scenario *scenario, const struct net *net,

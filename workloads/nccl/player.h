@@ -33,6 +33,20 @@
 
 struct player;
 
+/* NICs of a GPU of a host with 'n_gpus' (>= 1) and 'n_nics' (>= 1): how many, and the k-th of
+ * GPU 'gpu', as said above. */
+static inline uint32_t
+player_nics_a_gpu(uint32_t n_gpus, uint32_t n_nics)
+{
+    return n_nics > n_gpus ? (n_nics + n_gpus - 1) / n_gpus : 1;
+}
+
+static inline uint32_t
+player_nic_of_gpu(uint32_t gpu, uint32_t k, uint32_t n_gpus, uint32_t n_nics)
+{
+    return (gpu * player_nics_a_gpu(n_gpus, n_nics) + k) % n_nics;
+}
+
 /* A communicator. */
 struct player_comm_spec {
     const char *name;      /* for messages; copied; NULL: the only one */

@@ -179,10 +179,10 @@ find_nics(const struct player *player, struct player_comm *comm)
         const struct player_rank *rank = &player->ranks[comm->ranks[i]];
         struct player_part *part = &comm->parts[comm->part_of[i]];
         uint32_t n = player->net->nodes[player->net->node_of_host[part->host]].n_ports;
-        uint32_t each = n > gpus ? (n + gpus - 1) / gpus : 1;
+        uint32_t each = player_nics_a_gpu(gpus, n);
 
         for (uint32_t k = 0; k < each && n > 0; k++) {
-            uint32_t nic = (rank->gpu * each + k) % n;
+            uint32_t nic = player_nic_of_gpu(rank->gpu, k, gpus, n);
             bool known = false;
 
             for (uint32_t j = 0; j < part->n_nics; j++) {
