@@ -2,6 +2,9 @@
 
 noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
+	tools/census/census.c \
+	tools/census/census.h \
+	tools/census/census_text.c \
 	tools/cmd_check.c \
 	tools/cmd_list.c \
 	tools/cmd_new.c \
@@ -9,6 +12,7 @@ libtools_a_SOURCES = \
 	tools/cmd_plot.c \
 	tools/cmd_run.c \
 	tools/cmd_topo.c \
+	tools/cmd_trace.c \
 	tools/command.c \
 	tools/command.h \
 	tools/data.c \

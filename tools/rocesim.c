@@ -14,14 +14,13 @@
 #include "tools/scenario/doc.h"
 
 static const struct command *const commands[] = {
-    &command_run,  &command_check, &command_topo, &command_list,
-    &command_plot, &command_new,   NULL,
+    &command_run,  &command_check, &command_topo, &command_trace,
+    &command_list, &command_plot,  &command_new,  NULL,
 };
 
 /* What later versions will have. */
 static const char *const later[] = {
-    "trace", "import", "audit", "report",    "compare",
-    "sweep", "tune",   "size",  "calibrate", NULL,
+    "import", "audit", "report", "compare", "sweep", "tune", "size", "calibrate", NULL,
 };
 
 static void

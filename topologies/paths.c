@@ -170,37 +170,54 @@ compare_classes(const void *a, const void *b)
     return (x->top_tier > y->top_tier) - (x->top_tier < y->top_tier);
 }
 
+static void
+search_init(struct search *search, const struct net *net, struct wiring *wiring)
+{
+    gsize n = net->n_nodes + 1;
+
+    wiring_init(wiring, net, NULL);
+    *search =
+        (struct search){.net = net,
+                        .wiring = wiring,
+                        .distance = g_new(uint32_t, n),
+                        .paths = g_new(uint64_t, n),
+                        .top = g_new(uint8_t, n),
+                        .queue = g_new(uint32_t, n),
+                        .n_hosts = g_new0(uint32_t, n),
+                        .first = g_new(uint32_t, n),
+                        .second = g_new(uint32_t, n),
+                        .classes = g_array_new(FALSE, TRUE, sizeof(struct path_class))};
+}
+
+/* All but the classes. */
+static void
+search_clear(struct search *search, struct wiring *wiring)
+{
+    g_free(search->distance);
+    g_free(search->paths);
+    g_free(search->top);
+    g_free(search->queue);
+    g_free(search->n_hosts);
+    g_free(search->first);
+    g_free(search->second);
+    wiring_clear(wiring);
+}
+
 GArray *
 paths_classify(const struct net *net)
 {
-    struct wiring wiring;
     uint64_t n_pairs = (uint64_t)net->n_hosts * (MAX(net->n_hosts, 1) - 1) / 2;
-    g_autofree uint32_t *distance = g_new(uint32_t, net->n_nodes + 1);
-    g_autofree uint64_t *paths = g_new(uint64_t, net->n_nodes + 1);
-    g_autofree uint8_t *top = g_new(uint8_t, net->n_nodes + 1);
-    g_autofree uint32_t *queue = g_new(uint32_t, net->n_nodes + 1);
-    g_autofree uint32_t *n_hosts = g_new0(uint32_t, net->n_nodes + 1);
-    g_autofree uint32_t *first = g_new(uint32_t, net->n_nodes + 1);
-    g_autofree uint32_t *second = g_new(uint32_t, net->n_nodes + 1);
-    struct search search = {.net = net,
-                            .wiring = &wiring,
-                            .distance = distance,
-                            .paths = paths,
-                            .top = top,
-                            .queue = queue,
-                            .n_hosts = n_hosts,
-                            .first = first,
-                            .second = second};
+    struct wiring wiring;
+    struct search search;
 
-    search.classes = g_array_new(FALSE, TRUE, sizeof(struct path_class));
-    wiring_init(&wiring, net, NULL);
+    search_init(&search, net, &wiring);
     find_hosts(&search);
     for (uint32_t s = 0; s < net->n_switches; s++) {
-        if (n_hosts[net->node_of_switch[s]] > 0) {
+        if (search.n_hosts[net->node_of_switch[s]] > 0) {
             count_from(&search, net->node_of_switch[s]);
         }
     }
-    wiring_clear(&wiring);
+    search_clear(&search, &wiring);
     for (guint i = 0; i < search.classes->len; i++) {
         n_pairs -= g_array_index(search.classes, struct path_class, i).n_pairs;
     }
@@ -211,4 +228,46 @@ paths_classify(const struct net *net)
         g_array_append_val(search.classes, none);
     }
     return search.classes;
+}
+
+/* What the first NIC of 'host' is plugged into; NULL: it has none. */
+static const struct wiring_end *
+first_end(const struct net *net, const struct wiring *wiring, uint32_t host)
+{
+    uint32_t node = net->node_of_host[host];
+
+    return wiring->first[node] < wiring->first[node + 1]
+               ? &wiring->ends[wiring->first[node]]
+               : NULL;
+}
+
+void
+paths_find_tops(const struct net *net, uint32_t host, uint8_t top[])
+{
+    struct wiring wiring;
+    struct search search;
+
+    search_init(&search, net, &wiring);
+
+    const struct wiring_end *from = first_end(net, &wiring, host);
+    bool is_switch = from != NULL && net->nodes[from->peer].kind == NODE_SWITCH;
+
+    if (is_switch) {
+        look_out(&search, from->peer);
+    }
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        const struct wiring_end *end = first_end(net, &wiring, h);
+
+        top[h] = PATHS_NONE;
+        if (is_switch && end != NULL && net->nodes[end->peer].kind == NODE_SWITCH &&
+            search.distance[end->peer] != UNKNOWN) {
+            top[h] = search.top[end->peer];
+        }
+    }
+    if (from != NULL && !is_switch && from->peer_port == 0) {
+        top[net->nodes[from->peer].index] = 0;
+    }
+    top[host] = 0;
+    g_array_unref(search.classes);
+    search_clear(&search, &wiring);
 }

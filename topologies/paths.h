@@ -23,4 +23,9 @@ struct path_class {
  * by the caller (g_array_unref).  O(switches with hosts x links between switches). */
 GArray *paths_classify(const struct net *net);
 
+/* Fills 'top[n_hosts]': the highest tier on the way from the first NIC of 'host' to that of
+ * each other host; 0 by a cable (and for itself), PATHS_NONE without a way.  O(links). */
+#define PATHS_NONE UINT8_MAX
+void paths_find_tops(const struct net *net, uint32_t host, uint8_t top[]);
+
 #endif

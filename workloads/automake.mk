@@ -16,6 +16,8 @@ libworkloads_a_SOURCES = \
 	workloads/nccl/player.h \
 	workloads/nccl/player_bound.c \
 	workloads/nccl/player_build.c \
+	workloads/nccl/player_graph.c \
+	workloads/nccl/player_graph.h \
 	workloads/nccl/player_plan.c \
 	workloads/nccl/player_result.c \
 	workloads/nccl/player_state.h \
@@ -27,10 +29,14 @@ libworkloads_a_SOURCES = \
 	workloads/nccl/ring_state.h \
 	workloads/replay.c \
 	workloads/replay.h \
+	workloads/trace/jsonl.h \
+	workloads/trace/jsonl_json.c \
+	workloads/trace/jsonl_op.c \
 	workloads/trace/nccl_job.c \
 	workloads/trace/nccl_job.h \
 	workloads/trace/nccl_line.c \
 	workloads/trace/nccl_line.h \
+	workloads/trace/read_jsonl.c \
 	workloads/trace/read_nccl_log.c \
 	workloads/trace/trace.c \
 	workloads/trace/trace.h \
@@ -40,6 +46,7 @@ libworkloads_a_SOURCES = \
 	workloads/trace/trace_list.def \
 	workloads/trace/trace_merge.c \
 	workloads/trace/trace_place.c \
+	workloads/trace/write_jsonl.c \
 	workloads/work.c \
 	workloads/work.h \
 	workloads/work_list.def \

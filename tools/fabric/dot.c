@@ -84,14 +84,26 @@ put_box(GString *out, const struct picture *picture, uint32_t node)
     /* The last host of the box: they stand in a row among the hosts. */
     uint32_t last = net->node_of_host[net->nodes[node].index + n - 1];
 
-    g_string_append_printf(out, "    \"%s\" [label=\"%s .. %s\\n%u hosts\"];\n", name,
-                           name, net->nodes[last].name, n);
+    g_string_append_printf(out, "    \"%s\" [label=\"%s%s%s\\n%u hosts\"];\n", name, name,
+                           n == 2 ? ", " : " .. ", net->nodes[last].name, n);
+}
+
+/* Holds 'node' to the right of 'last', which may be UINT32_MAX. */
+static void
+put_after(GString *out, const struct picture *picture, uint32_t last, uint32_t node)
+{
+    if (last != UINT32_MAX) {
+        g_string_append_printf(out, "    \"%s\" -- \"%s\" [style=invis];\n",
+                               picture->net->nodes[last].name,
+                               picture->net->nodes[node].name);
+    }
 }
 
 static void
 put_tier(GString *out, const struct picture *picture, unsigned tier)
 {
     const struct net *net = picture->net;
+    uint32_t last = UINT32_MAX;
 
     g_string_append_printf(out, "  { rank=same; // %s\n    node [%s];\n",
                            fabric_tier_name(tier),
@@ -101,6 +113,8 @@ put_tier(GString *out, const struct picture *picture, unsigned tier)
     for (uint32_t n = 0; n < net->n_nodes; n++) {
         if (net->nodes[n].tier == tier && picture->box_of[n] == n) {
             put_box(out, picture, n);
+            put_after(out, picture, last, n);
+            last = n;
         }
     }
     g_string_append(out, "  }\n");

@@ -136,6 +136,7 @@ struct scenario_work {
     int64_t n_ranks;   /* PARAM_SPECIAL: all */
     GPtrArray *traces; /* owned: char *, absolute */
     char *format;      /* owned; NULL: by content */
+    uint32_t skip;     /* bit k: enum trace_kind k is left out */
 };
 
 enum scenario_verdict {
