@@ -46,6 +46,7 @@ unit_tests = \
 	tests/unit/test_series \
 	tests/unit/test_switch \
 	tests/unit/test_topo \
+	tests/unit/test_trace_jsonl \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	$(NULL)
@@ -130,6 +131,7 @@ bench_programs = \
 fuzz_targets = \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_scenario \
+	tests/fuzz/fuzz_trace_jsonl \
 	$(NULL)
 
 validate_scripts = \
@@ -158,6 +160,7 @@ EXTRA_DIST += \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
 	tests/data/scenario \
+	tests/data/trace-jsonl \
 	tests/data/verdicts \
 	tests/fuzz/corpus \
 	tests/golden/ring \

@@ -230,8 +230,9 @@ trace_new(struct net *net, const struct work_params *params, GError **error)
     return replay;
 }
 
+/* How many operations are left out. */
 static void
-trace_warnings(const void *state, GPtrArray *lines)
+trace_notes(const void *state, GPtrArray *lines)
 {
     const struct replay *replay = state;
 
@@ -253,6 +254,14 @@ trace_warnings(const void *state, GPtrArray *lines)
                                                replay->index, n_left_out,
                                                replay->trace->n_ops, left_out->str));
     }
+}
+
+static void
+trace_warnings(const void *state, GPtrArray *lines)
+{
+    const struct replay *replay = state;
+
+    trace_notes(state, lines);
     for (char **line = replay->trace->warnings; line && *line; line++) {
         g_ptr_array_add(lines, g_strdup_printf("workload[%u]: %s", replay->index, *line));
     }
@@ -301,6 +310,7 @@ const struct work_ops work_trace_ops = {
     .doc = "what a log says a job did, call by call",
     .new = trace_new,
     .warnings = trace_warnings,
+    .notes = trace_notes,
     .start = trace_start,
     .unfinished = trace_unfinished,
     .streams = trace_streams,
