@@ -23,9 +23,11 @@ unit_tests = \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
+	tests/unit/test_census \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
+	tests/unit/test_fabric \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
 	tests/unit/test_nic \
@@ -86,6 +88,8 @@ check_scripts = \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \
+	tests/cli/topo.sh \
+	tests/cli/trace.sh \
 	tests/cli/unwritable.sh \
 	tests/cli/verdicts.sh \
 	tests/cli/version.sh \
@@ -160,6 +164,7 @@ EXTRA_DIST += \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
 	tests/data/scenario \
+	tests/data/topo \
 	tests/data/trace-jsonl \
 	tests/data/verdicts \
 	tests/fuzz/corpus \

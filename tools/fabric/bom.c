@@ -15,6 +15,8 @@
 #include "tools/results/text.h"
 #include "tools/scenario/units.h"
 
+enum { WIDTH = 100 }; /* of a line */
+
 /* Cables up to 'most_mm' at rates up to 'most_bps' (0: any), the first that fits. */
 struct reach {
     int64_t most_mm, most_bps;
@@ -180,8 +182,8 @@ fabric_list_parts(const struct fabric *fabric)
 void
 fabric_put_bom(GString *out, const struct fabric *fabric)
 {
-    g_string_append_printf(out, "%-12s %7s  %-28s %-10s %10s  %s\n", "part", "count",
-                           "what", "rate", "longest", "ports in use");
+    g_string_append_printf(out, "%-12s%7s  %-26s%9s%10s  %s\n", "part", "count", "what",
+                           "rate", "longest", "ports in use");
     for (guint i = 0; i < fabric->parts->len; i++) {
         const struct fabric_part *p =
             &g_array_index(fabric->parts, struct fabric_part, i);
@@ -193,10 +195,17 @@ fabric_put_bom(GString *out, const struct fabric *fabric)
             fabric_put_length(length, p->longest_mm);
         }
         g_string_append_printf(
-            line, "%-12s %7" G_GUINT64_FORMAT "  %-28s %-10s %10s", p->kind, p->n,
-            p->what, p->rate_bps ? topo_rate_text__(rate, p->rate_bps) : "", length->str);
+            line, "%-12s%7" G_GUINT64_FORMAT "  %-26s%9s%10s", p->kind, p->n, p->what,
+            p->rate_bps ? topo_rate_text__(rate, p->rate_bps) : "", length->str);
         if (p->ports != NULL) {
-            g_string_append_printf(line, "  %u: %s", p->n_ports, p->ports);
+            g_autofree char *ports = g_strdup_printf("  %u: %s", p->n_ports, p->ports);
+
+            if (line->len + strlen(ports) > WIDTH) {
+                g_strchomp(line->str);
+                g_string_truncate(line, strlen(line->str));
+                g_string_append_printf(line, "\n%19s", "");
+            }
+            g_string_append(line, ports);
         }
         g_string_append_printf(out, "%s\n", g_strchomp(line->str));
     }

@@ -220,12 +220,24 @@ put_title(GString *out, const struct fabric *fabric)
     g_autofree char *name = g_strescape(fabric->scenario->name, NULL);
 
     g_string_append_printf(out, "  label=\"%s", name);
-    for (guint i = 0; i < fabric->links->len; i++) {
+    for (guint i = 0, k; i < fabric->links->len; i = k) {
         const struct fabric_links *l =
             &g_array_index(fabric->links, struct fabric_links, i);
         char rate[TOPO_TEXT_BYTES];
+        uint64_t n = 0;
 
-        g_string_append_printf(out, "\\n%" G_GUINT64_FORMAT " x %s-%s %s", l->n,
+        /* whatever their length */
+        for (k = i; k < fabric->links->len; k++) {
+            const struct fabric_links *like =
+                &g_array_index(fabric->links, struct fabric_links, k);
+
+            if (memcmp(like->tier, l->tier, sizeof l->tier) != 0 ||
+                like->rate_bps != l->rate_bps) {
+                break;
+            }
+            n += like->n;
+        }
+        g_string_append_printf(out, "\\n%" G_GUINT64_FORMAT " x %s-%s %s", n,
                                fabric_tier_name(l->tier[0]), fabric_tier_name(l->tier[1]),
                                topo_rate_text__(rate, l->rate_bps));
     }

@@ -221,8 +221,8 @@ put_bisection(GString *out, const struct fabric *fabric)
                            fabric->bisection_is_exact ? "" : "at most ");
     fabric_put_rate(out, b->rate_bps);
     g_string_append_printf(out,
-                           " each way between %u hosts and %u; their NICs could send ",
-                           b->n_first, b->n_second);
+                           " each way between %u host%s and %u; their NICs could send ",
+                           b->n_first, b->n_first == 1 ? "" : "s", b->n_second);
     fabric_put_rate(out, b->full_bps);
     g_string_append(out, ": ");
     text_quotient(out, (__int128)b->rate_bps * 100, b->full_bps, 1);
@@ -364,7 +364,7 @@ put_map(GString *out, const struct fabric *fabric, const struct fabric_ranks *ra
         g_autofree char *hosts =
             last == seat
                 ? g_strdup(name)
-                : g_strdup_printf("%s .. %s", name,
+                : g_strdup_printf("%s%s%s", name, k == i + 2 ? ", " : " .. ",
                                   net->nodes[net->node_of_host[last->host]].name);
 
         g_string_append_printf(out, "  %-20s %-16s ", hosts, switches);
