@@ -7,6 +7,8 @@ dist_doc_DATA = \
 	docs/profiles.md \
 	docs/results.md \
 	docs/scenario.md \
+	docs/topo.md \
+	docs/trace.md \
 	docs/validation.md \
 	$(NULL)
 
@@ -28,5 +30,6 @@ dist_topodoc_DATA = \
 # One file a trace format.
 tracedocdir = $(docdir)/trace
 dist_tracedoc_DATA = \
+	docs/trace/jsonl.md \
 	docs/trace/nccl-log.md \
 	$(NULL)

@@ -58,4 +58,5 @@ nobase_dist_pkgdata_DATA += \
 	workloads/examples/README.md \
 	workloads/examples/gpt2-64ranks-nccl.log \
 	workloads/examples/gpt2-nccl-log.awk \
+	workloads/examples/overlap-4ranks.jsonl \
 	$(NULL)
