@@ -2,6 +2,7 @@
 
 dist_doc_DATA = \
 	docs/architecture.md \
+	docs/capture.md \
 	docs/nccl.md \
 	docs/performance.md \
 	docs/profiles.md \

@@ -47,8 +47,8 @@ net_new_timer(struct net *net)
     return net->n_timers++;
 }
 
-static uint32_t
-ip_of_nic(uint32_t nic)
+uint32_t
+net_ip_of_nic(uint32_t nic)
 {
     return 0x0A000001u + nic; /* 10.0.0.1 and on */
 }
@@ -72,8 +72,8 @@ make_qp(struct net *net, const struct net_connection *connection, unsigned side)
     qp->tos = connection->tos;
     qp->qpn = connection->qpn[side];
     qp->src_port = qp_udp_source_port(connection->qpn[side], connection->qpn[1 - side]);
-    qp->flow_hash =
-        route_flow_hash(ip_of_nic(here), ip_of_nic(there), qp->src_port, 4791, 17);
+    qp->flow_hash = route_flow_hash(net_ip_of_nic(here), net_ip_of_nic(there),
+                                    qp->src_port, 4791, 17);
     config->cc->init(qp->cc_state, config->cc_params, &env, &qp->rate);
     qp_set_pace(qp);
 }

@@ -20,6 +20,7 @@ struct run {
     struct net *net;                 /* owned */
     GPtrArray *works;                /* owned: struct work, by index in `workload` */
     GPtrArray *params;               /* owned: struct work_params, likewise */
+    GArray *captures;                /* owned: struct capture_file */
     double loop_s;                   /* of run_go(), measured */
 };
 

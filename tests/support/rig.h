@@ -43,7 +43,8 @@ struct rig {
     void *tap_ctx;           /* borrowed: the tap's */
     struct rig_flow **flows; /* owned */
     uint32_t n_flows;
-    GArray *records; /* owned: struct probe_record */
+    GArray *records;        /* owned: struct probe_record */
+    struct tap_sink frames; /* for ports in net->tapped; see rig_tap() */
 };
 
 void rig_init(struct rig *rig, uint64_t seed);
@@ -78,6 +79,10 @@ struct rig_flow *rig_flow(struct rig *rig, uint32_t src, uint32_t dst, int64_t b
                           int64_t at_ps);
 struct rig_flow *rig_flow_on(struct rig *rig, uint32_t connection, unsigned side,
                              int64_t bytes, int64_t at_ps);
+
+/* Frames that pass 'port' in 'dirs' (bits of enum tap_dir) go to 'frames', too.  Between
+ * rig_build() and rig_run(). */
+void rig_tap(struct rig *rig, const struct port *port, unsigned dirs);
 
 /* net_start(), and the flows' timers. */
 void rig_start(struct rig *rig, enum partition_mode partition, uint32_t n_threads);
