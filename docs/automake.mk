@@ -11,6 +11,8 @@ dist_doc_DATA = \
 	docs/scenario.md \
 	docs/stuck.md \
 	docs/sweep.md \
+	docs/topo.md \
+	docs/trace.md \
 	docs/validation.md \
 	$(NULL)
 
@@ -32,5 +34,6 @@ dist_topodoc_DATA = \
 # One file a trace format.
 tracedocdir = $(docdir)/trace
 dist_tracedoc_DATA = \
+	docs/trace/jsonl.md \
 	docs/trace/nccl-log.md \
 	$(NULL)

@@ -34,11 +34,13 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_cdf \
+	tests/unit/test_census \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_csv_read \
 	tests/unit/test_drain \
+	tests/unit/test_fabric \
 	tests/unit/test_flows \
 	tests/unit/test_gen_poisson \
 	tests/unit/test_gen_trace \
@@ -70,6 +72,7 @@ unit_tests = \
 	tests/unit/test_switch \
 	tests/unit/test_tap \
 	tests/unit/test_topo \
+	tests/unit/test_trace_jsonl \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
 	tests/unit/test_watchdog \
@@ -122,6 +125,8 @@ check_scripts = \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \
 	tests/cli/sweep.sh \
+	tests/cli/topo.sh \
+	tests/cli/trace.sh \
 	tests/cli/unwritable.sh \
 	tests/cli/verdicts.sh \
 	tests/cli/version.sh \
@@ -169,6 +174,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_import \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_scenario \
+	tests/fuzz/fuzz_trace_jsonl \
 	tests/fuzz/fuzz_wire \
 	$(NULL)
 
@@ -208,6 +214,8 @@ EXTRA_DIST += \
 	tests/data/nccl/rules.txt \
 	tests/data/rxe-pcap \
 	tests/data/scenario \
+	tests/data/topo \
+	tests/data/trace-jsonl \
 	tests/data/verdicts \
 	tests/fuzz/corpus \
 	tests/golden/ring \

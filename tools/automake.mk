@@ -4,6 +4,9 @@ noinst_LIBRARIES += libtools.a
 libtools_a_SOURCES = \
 	tools/advice.c \
 	tools/advice.h \
+	tools/census/census.c \
+	tools/census/census.h \
+	tools/census/census_text.c \
 	tools/cmd_check.c \
 	tools/cmd_compare.c \
 	tools/cmd_import.c \
@@ -13,12 +16,21 @@ libtools_a_SOURCES = \
 	tools/cmd_plot.c \
 	tools/cmd_run.c \
 	tools/cmd_sweep.c \
+	tools/cmd_topo.c \
+	tools/cmd_trace.c \
 	tools/command.c \
 	tools/command.h \
 	tools/data.c \
 	tools/data.h \
 	tools/expect.c \
 	tools/expect.h \
+	tools/fabric/bom.c \
+	tools/fabric/dot.c \
+	tools/fabric/fabric.c \
+	tools/fabric/fabric.h \
+	tools/fabric/json.c \
+	tools/fabric/ranks.c \
+	tools/fabric/text.c \
 	tools/faults.c \
 	tools/faults.h \
 	tools/forecast.c \

@@ -7,6 +7,7 @@
 
 #include "tools/advice.h"
 #include "tools/command.h"
+#include "tools/fabric/fabric.h"
 #include "tools/forecast.h"
 #include "tools/results/json_out.h"
 #include "tools/results/text.h"
@@ -33,14 +34,6 @@ static const struct option check_options[] = {
     {0},
 };
 
-static const char *const tier_names[] = {"host", "leaf", "spine", "core"};
-
-static const char *
-tier_name(unsigned tier)
-{
-    return tier < G_N_ELEMENTS(tier_names) ? tier_names[tier] : "above";
-}
-
 /* ---- JSON ----------------------------------------------------------------------------- */
 
 static void
@@ -51,7 +44,7 @@ put_tiers_json(struct json_out *json, const struct topo_counts *counts)
         const struct topo_tier *tier = &counts->tier[t];
 
         json_out_open(json, NULL, '{', true);
-        json_out_text(json, "tier", tier_name(t));
+        json_out_text(json, "tier", fabric_tier_name(t));
         json_out_int(json, "nodes", tier->n_nodes);
         json_out_int(json, "ports", (int64_t)tier->n_ports);
         json_out_int(json, "down", (int64_t)tier->n_down);
@@ -137,7 +130,8 @@ print_tiers(const struct net *net, const struct topo_counts *counts)
         const struct topo_tier *tier = &counts->tier[t];
 
         printf("%-12s%8u%8" G_GUINT64_FORMAT "%8" G_GUINT64_FORMAT "%8" G_GUINT64_FORMAT,
-               tier_name(t), tier->n_nodes, tier->n_ports, tier->n_down, tier->n_up);
+               fabric_tier_name(t), tier->n_nodes, tier->n_ports, tier->n_down,
+               tier->n_up);
         if (tier->ratio_up && tier->ratio_down) {
             printf("   %" G_GINT64_FORMAT ":%" G_GINT64_FORMAT " (%s)", tier->ratio_down,
                    tier->ratio_up, net->nodes[tier->worst_node].name);

@@ -14,13 +14,14 @@
 #include "tools/scenario/doc.h"
 
 static const struct command *const commands[] = {
-    &command_run,  &command_check,   &command_import, &command_sweep, &command_list,
-    &command_plot, &command_compare, &command_new,    NULL,
+    &command_run,     &command_check, &command_topo, &command_trace,
+    &command_import,  &command_sweep, &command_list, &command_plot,
+    &command_compare, &command_new,   NULL,
 };
 
 /* What later versions will have. */
 static const char *const later[] = {
-    "topo", "trace", "audit", "report", "tune", "size", "calibrate", NULL,
+    "audit", "report", "tune", "size", "calibrate", NULL,
 };
 
 static void

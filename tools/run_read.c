@@ -508,6 +508,13 @@ judge(const struct run *run, struct run_result *result)
     if (result->fabric.data_packets == 0) {
         say(result->notes, g_strdup("the fabric has carried no bytes"));
     }
+    for (guint w = 0; w < run->works->len; w++) {
+        const struct work *work = g_ptr_array_index(run->works, w);
+
+        if (work->ops->notes) {
+            work->ops->notes(work->state, result->notes);
+        }
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------ */

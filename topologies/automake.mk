@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libtopologies.a
 libtopologies_a_SOURCES = \
+	topologies/bisection.c \
+	topologies/bisection.h \
 	topologies/file/file.c \
 	topologies/file/file.h \
 	topologies/file/ns3.c \
@@ -13,6 +15,8 @@ libtopologies_a_SOURCES = \
 	topologies/file/read_ns3rdma.c \
 	topologies/file/read_simai.c \
 	topologies/file/reader_list.def \
+	topologies/paths.c \
+	topologies/paths.h \
 	topologies/topo.c \
 	topologies/topo.h \
 	topologies/topo_file.c \
@@ -20,4 +24,6 @@ libtopologies_a_SOURCES = \
 	topologies/topo_leafspine.c \
 	topologies/topo_list.def \
 	topologies/topo_star.c \
+	topologies/wiring.c \
+	topologies/wiring.h \
 	$(NULL)

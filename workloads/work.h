@@ -78,6 +78,8 @@ struct work_ops {
     void (*start)(void *state);
     /* Adds doubts about the input (owned lines), after new(); NULL: there are none. */
     void (*warnings)(const void *state, GPtrArray *lines);
+    /* Adds what a reader of the results should know (owned lines); NULL: nothing. */
+    void (*notes)(const void *state, GPtrArray *lines);
     /* Adds a line for each thing that has not ended, saying what it waits for; at most
      * 'most' lines, then "... and N more". */
     void (*unfinished)(const void *state, GPtrArray *lines, uint32_t most);

@@ -192,8 +192,9 @@ struct work_params {
     struct work_collective collective; /* WORK_COLLECTIVE, with: */
     uint32_t *rank_host, *rank_gpu;    /* owned: host id and GPU of each rank */
     uint32_t n_ranks;
-    char **paths;                 /* owned, NULL at the end; WORK_TRACE: absolute */
-    char *format;                 /* owned; name of a reader; NULL: by content */
+    char **paths;  /* owned, NULL at the end; WORK_TRACE: absolute */
+    char *format;  /* owned; name of a reader; NULL: by content */
+    uint32_t skip; /* bit k: operations of enum trace_kind k are left out */
     const struct work_nccl *nccl; /* borrowed: the scenario's */
 
     int64_t pipe_rate_bps, pipe_latency_ps; /* between the GPUs of a host */

@@ -44,7 +44,7 @@ refused "list params of no object" "nearest is 'nic'" list params nicc
 [ $? -eq 2 ] && [ ! -s out ] && grep -q '^usage: ' err
 is "no command: the usage on stderr, status 2" $?
 
-for command in run check list plot new; do
+for command in run check topo trace list plot new; do
     roce 0 $command --help && grep -q "^usage: rocesim $command" out && [ ! -s err ] || break
 done
 is "every command has --help" $?

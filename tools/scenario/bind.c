@@ -417,6 +417,34 @@ scenario_explain(const struct scenario *s, GError **error)
 
 /* ---- samples --------------------------------------------------------------------------- */
 
+const char *
+scenario_nic_profile(const struct scenario *s, const char *name)
+{
+    const char *profile = s->nic.profile;
+
+    for (guint i = 0; i < s->nic_overrides->len; i++) {
+        const struct scenario_nic *o =
+            &g_array_index(s->nic_overrides, struct scenario_nic, i);
+
+        profile = o->profile != NULL && fits(o->pattern, name) ? o->profile : profile;
+    }
+    return profile;
+}
+
+const char *
+scenario_switch_profile(const struct scenario *s, const char *name)
+{
+    const char *profile = s->sw.profile;
+
+    for (guint i = 0; i < s->switch_overrides->len; i++) {
+        const struct scenario_switch *o =
+            &g_array_index(s->switch_overrides, struct scenario_switch, i);
+
+        profile = o->profile != NULL && fits(o->pattern, name) ? o->profile : profile;
+    }
+    return profile;
+}
+
 uint8_t *
 scenario_bind_series(const struct scenario *s, const struct net *net, GError **error)
 {

@@ -401,6 +401,7 @@ bind_trace(const struct binding *b)
         b->w->paths[i] = g_strdup(b->spec->traces->pdata[i]);
     }
     b->w->format = g_strdup(b->spec->format);
+    b->w->skip = b->spec->skip;
 }
 
 static gboolean

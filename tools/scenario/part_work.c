@@ -427,6 +427,47 @@ format_names(void)
     return names;
 }
 
+/* Kinds of operations that are left out: `skip`. */
+static gboolean
+read_skip(const struct doc_at *at, uint32_t *skip, GError **error)
+{
+    const char *names[TRACE_N_KINDS + 1] = {NULL};
+    struct doc_at list = doc_key(at, "skip");
+
+    if (list.json == NULL) {
+        return TRUE;
+    }
+    for (unsigned k = 0; k < TRACE_N_KINDS; k++) {
+        names[k] = trace_kind_name((enum trace_kind)k);
+    }
+    if (!doc_check_array(&list, error)) {
+        return FALSE;
+    }
+    for (size_t i = 0; i < json_array_size(list.json); i++) {
+        struct doc_at sub = doc_index(&list, i);
+        int index;
+
+        if (!doc_word(&sub, names, NULL, &index, error)) {
+            return FALSE;
+        }
+        *skip |= UINT32_C(1) << index;
+    }
+    return TRUE;
+}
+
+static json_t *
+skip_json(uint32_t skip)
+{
+    json_t *list = json_array();
+
+    for (unsigned k = 0; k < TRACE_N_KINDS; k++) {
+        if (skip >> k & 1) {
+            json_array_append_new(list, json_string(trace_kind_name((enum trace_kind)k)));
+        }
+    }
+    return list;
+}
+
 static gboolean
 read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
 {
@@ -446,6 +487,9 @@ read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
 
         g_free(w->traces->pdata[i]);
         w->traces->pdata[i] = full;
+    }
+    if (!read_skip(at, &w->skip, error)) {
+        return FALSE;
     }
     if (format.json == NULL) {
         return TRUE;
@@ -507,7 +551,7 @@ kind_keys(enum work_kind kind)
         BASE, {"senders", false}, {"receiver", false}, {NULL, false}};
     static const struct doc_key collective[] = {BASE, {"ranks", false}, {NULL, false}};
     static const struct doc_key trace[] = {
-        BASE, {"path", false}, {"format", false}, {NULL, false}};
+        BASE, {"path", false}, {"format", false}, {"skip", false}, {NULL, false}};
     static const struct doc_key poisson[] = {BASE, {"cdf", false}, {NULL, false}};
     static const struct doc_key all_to_all[] = {BASE, {NULL, false}};
 #undef BASE
@@ -809,6 +853,7 @@ write_kind(const struct scenario_work *w, json_t *object)
         json_object_set_new(object, "path", texts_json(w->traces));
         json_object_set_new(object, "format",
                             json_string(w->format != NULL ? w->format : "auto"));
+        json_object_set_new(object, "skip", skip_json(w->skip));
         break;
     case WORK_FILE:
         json_object_set_new(object, "path", json_string(w->path));

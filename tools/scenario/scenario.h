@@ -177,6 +177,7 @@ struct scenario_work {
     int64_t n_ranks;   /* PARAM_SPECIAL: all */
     GPtrArray *traces; /* owned: char *, absolute */
     char *format;      /* owned; of a trace or file; NULL: by content */
+    uint32_t skip;     /* bit k: enum trace_kind k is left out */
 };
 
 enum scenario_verdict {
@@ -287,6 +288,11 @@ struct scenario_link_change {
  * scenario_link_change; owned by the caller), NULL with 'error'. */
 GArray *scenario_bind_faults(const struct scenario *scenario, struct net *net,
                              GError **error);
+
+/* The profile of the host or switch called 'name': that of the last override that fits and
+ * names one, else that of `nic` or `switch`.  Borrowed. */
+const char *scenario_nic_profile(const struct scenario *scenario, const char *name);
+const char *scenario_switch_profile(const struct scenario *scenario, const char *name);
 
 /* Which ports are sampled: bytes by dense port id (after net_build()), 1 where a pattern of
  * output.series matches.  Owned by the caller (g_free); NULL without 'error': all. */

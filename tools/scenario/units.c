@@ -263,10 +263,17 @@ units_wanted(enum param_kind kind)
     return "";
 }
 
+/* 5.05 ns a metre. */
+enum { PS_PER_M = 5050 };
+
 int64_t
 units_cable_ps(int64_t length_mm)
 {
-    enum { PS_PER_M = 5050 };
-
     return (length_mm * PS_PER_M + 500) / 1000;
+}
+
+int64_t
+units_cable_mm(int64_t delay_ps)
+{
+    return (int64_t)(((__int128)delay_ps * 1000 + PS_PER_M / 2) / PS_PER_M);
 }
