@@ -147,6 +147,7 @@ check_long_tests = \
 	$(NULL)
 
 check_long_scripts = \
+	tests/validate/experiments \
 	tests/full/determinism.sh \
 	tests/fuzz/run \
 	tests/mutants/run \
@@ -178,9 +179,6 @@ fuzz_targets = \
 	tests/fuzz/fuzz_wire \
 	$(NULL)
 
-validate_scripts = \
-	tests/validate/experiments \
-	$(NULL)
 
 # Each makes the test named in it fail; tests/mutants/run sees to that.
 mutants = \
@@ -201,7 +199,6 @@ EXTRA_DIST += \
 	$(check_long_scripts) \
 	$(check_scripts) \
 	$(mutants) \
-	$(validate_scripts) \
 	tests/cli/lib.sh \
 	tests/cli/scapy-icrc \
 	tests/copy-tree \
@@ -295,7 +292,7 @@ validate: rocesim $(theory_tests) $(check_long_tests)
 	$(AM_V_at)rm -f $(validation_records)
 	$(AM_V_at)status=0; \
 	VALIDATION_OUT=$(abs_builddir)/$(validation_records) \
-	$(run_tests) -j 1 -t 7200 $(theory_tests) $(check_long_tests) $(validate_scripts) || \
+	$(run_tests) -j 1 -t 7200 $(theory_tests) $(check_long_tests) tests/validate/experiments || \
 		status=$$?; \
 	$(srcdir)/tests/validate/table $(validation_records) >$(validation_records).md && \
 	mv $(validation_records).md $(srcdir)/docs/validation.md && exit $$status
