@@ -267,10 +267,14 @@ static void
 add_port_fault(struct net *net, const struct scenario_fault *f)
 {
     bool storms = f->kind == SCENARIO_PAUSE_STORM;
+    uint8_t classes = lossless_classes(net);
+
+    if (f->cls != PARAM_SPECIAL) {
+        classes = (uint8_t)(1u << f->cls);
+    }
     struct fault fault = {.at_ps = f->at_ps,
                           .kind = storms ? FAULT_STORM : FAULT_SLOW,
-                          .classes = f->cls == PARAM_SPECIAL ? lossless_classes(net)
-                                                             : (uint8_t)(1u << f->cls),
+                          .classes = classes,
                           .rate_bps = f->rate_bps,
                           .buffer_bytes = f->buffer_bytes};
     uint32_t first = 0, n = find_ports(net, f->name, &first);
