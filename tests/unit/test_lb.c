@@ -65,8 +65,11 @@ static void
 set_queue(struct lab *lab, uint16_t port, unsigned cls, int64_t bytes)
 {
     lab->ports[port].out[cls].queue.bytes = bytes;
-    lab->ports[port].ready = bytes ? lab->ports[port].ready | (uint8_t)(1u << cls)
-                                   : lab->ports[port].ready & (uint8_t) ~(1u << cls);
+    if (bytes) {
+        lab->ports[port].ready |= (uint8_t)(1u << cls);
+    } else {
+        lab->ports[port].ready &= (uint8_t) ~(1u << cls);
+    }
 }
 
 static uint16_t
