@@ -20,12 +20,19 @@ is_same_sets(const struct route_table *a, const struct route_table *b)
     return true;
 }
 
+/* memcmp() of nothing may have no array to look at. */
+static bool
+is_same(const uint16_t a[], const uint16_t b[], uint32_t n)
+{
+    return n == 0 || memcmp(a, b, n * sizeof *a) == 0;
+}
+
 static bool
 is_same_table(const struct route_table *a, const struct route_table *b)
 {
     return a->n_nics == b->n_nics && a->n_sets == b->n_sets && a->n_ports == b->n_ports &&
-           memcmp(a->set_of_nic, b->set_of_nic, a->n_nics * sizeof *a->set_of_nic) == 0 &&
-           memcmp(a->ports, b->ports, a->n_ports * sizeof *a->ports) == 0 &&
+           is_same(a->set_of_nic, b->set_of_nic, a->n_nics) &&
+           is_same(a->ports, b->ports, a->n_ports) &&
            is_same_sets(a, b);
 }
 
