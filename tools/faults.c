@@ -32,8 +32,7 @@ is_same_table(const struct route_table *a, const struct route_table *b)
 {
     return a->n_nics == b->n_nics && a->n_sets == b->n_sets && a->n_ports == b->n_ports &&
            is_same(a->set_of_nic, b->set_of_nic, a->n_nics) &&
-           is_same(a->ports, b->ports, a->n_ports) &&
-           is_same_sets(a, b);
+           is_same(a->ports, b->ports, a->n_ports) && is_same_sets(a, b);
 }
 
 /* Gives each switch whose table changes the one for 'link_down' from 'at_ps' on; 'newest'
