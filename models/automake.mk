@@ -2,6 +2,8 @@
 
 noinst_LIBRARIES += libmodels.a
 libmodels_a_SOURCES = \
+	models/base_rtt.c \
+	models/base_rtt.h \
 	models/cc/cc.c \
 	models/cc/cc.h \
 	models/cc/cc_dcqcn.c \
@@ -30,7 +32,10 @@ libmodels_a_SOURCES = \
 	models/nic/qp.h \
 	models/nic/request.c \
 	models/nic/respond.c \
+	models/nic/scan.c \
+	models/nic/scan.h \
 	models/nic/send.c \
+	models/nic/window.h \
 	models/packet.h \
 	models/port.c \
 	models/port.h \
@@ -41,6 +46,9 @@ libmodels_a_SOURCES = \
 	models/switch/buffer.h \
 	models/switch/ecn.c \
 	models/switch/ecn.h \
+	models/switch/mmu_hpcc.c \
+	models/switch/mmu_hpcc.h \
+	models/switch/murmur.h \
 	models/switch/pfc.c \
 	models/switch/pfc.h \
 	models/switch/route.c \

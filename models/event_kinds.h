@@ -14,6 +14,7 @@ enum event_kind {
     KIND_WAKE_SWITCH,   /* port: what waits may go: the line is free, or a frame ready */
     KIND_WAKE_NIC,      /* port: likewise */
     KIND_PACE,          /* QP: its pace lets the next packet go */
+    KIND_SCAN,          /* port: a NIC that scans its QPs does so again; nic/scan.h */
     KIND_PAUSE_END,     /* port x class: a pause received runs out; background */
     KIND_PAUSE_REFRESH, /* port x class: a pause sent is repeated; background */
     KIND_ACK_TIMER,     /* QP: local ACK timeout */

@@ -32,6 +32,7 @@ struct way {
         int64_t heard_bytes; /* an arrival counts after at most so many bytes */
         bool stores;         /* the far end, though it may cut through, does not */
         int64_t free_ps;     /* end of the gap behind the last frame */
+        int64_t extra_bytes, preamble_bytes, loss_ps; /* as of the port */
     } hop[NET_MAX_HOPS];
 };
 
@@ -52,7 +53,7 @@ net_find_path(const struct net *net, uint32_t index, unsigned side, uint32_t por
         }
         const struct fabric_switch *sw = far->owner;
         uint16_t next =
-            route_pick(net->routes[sw->id], qp->dst_nic, qp->flow_hash, sw->hash_seed);
+            switch_pick(sw, net->routes[sw->id], qp->dst_nic, qp->flow_hash, qp->id);
 
         if (next == ROUTE_NONE) {
             return 0;
@@ -82,6 +83,9 @@ find_way(const struct net *net, uint32_t index, unsigned side, struct way *way)
         way->hop[k].byte_ps = sim_ps_per_byte(rate_bps);
         way->hop[k].after_ps = port->delay_ps;
         way->hop[k].heard_bytes = port->arrive_bytes;
+        way->hop[k].extra_bytes = port->extra_bytes;
+        way->hop[k].preamble_bytes = port->preamble_bytes;
+        way->hop[k].loss_ps = port->loss_ps;
         way->hop[k].stores = false;
         way->hop[k].free_ps = 0;
         if (k + 1 < way->n) {
@@ -106,7 +110,7 @@ bytes_ps(const struct way *way, uint32_t k, int64_t bytes)
 static int64_t
 slot_ps(const struct way *way, uint32_t k, int64_t frame_bytes)
 {
-    return bytes_ps(way, k, frame_bytes + WIRE_EXTRA_BYTES);
+    return bytes_ps(way, k, frame_bytes + way->hop[k].extra_bytes) - way->hop[k].loss_ps;
 }
 
 /* From the start of a frame at link 'k' to its being ready at the next, or in the NIC. */
@@ -117,8 +121,8 @@ pass_ps(const struct way *way, uint32_t k, int64_t frame_bytes)
     int64_t heard = frame_bytes < most ? frame_bytes : most;
     int64_t rest = way->hop[k].stores ? frame_bytes - heard : 0;
 
-    return bytes_ps(way, k, heard + WIRE_PREAMBLE_BYTES) + way->hop[k].after_ps +
-           bytes_ps(way, k, rest);
+    return bytes_ps(way, k, heard + way->hop[k].preamble_bytes) - way->hop[k].loss_ps +
+           way->hop[k].after_ps + bytes_ps(way, k, rest);
 }
 
 /* Sends a frame that is ready at 'ready_ps'; returns when the far NIC has it. */
@@ -167,9 +171,9 @@ struct lone {
     int64_t post_ps; /* the first frame is ready */
     int64_t ack_latency_ps;
     int64_t ack_bytes, mtu_bytes, full_bytes, ack_every;
-    uint32_t ip_bytes, vlan_bytes;
-    bool acks_queue; /* on the way back */
-    int64_t done_ps; /* the last ACK has come in */
+    const struct nic_config *config; /* borrowed: the sender's */
+    bool acks_queue;                 /* on the way back */
+    int64_t done_ps;                 /* the last ACK has come in */
 };
 
 /* Sends a frame that asks for an ACK or not. */
@@ -210,11 +214,13 @@ send_message(struct lone *lone, int64_t bytes)
 {
     int64_t n = bytes ? (bytes + lone->mtu_bytes - 1) / lone->mtu_bytes : 1;
     int64_t last_bytes =
-        packet_frame_bytes((uint32_t)(bytes - (n - 1) * lone->mtu_bytes),
-                           n == 1 ? RETH_BYTES : 0, lone->ip_bytes, lone->vlan_bytes);
+        nic_frame_bytes(lone->config, (uint32_t)(bytes - (n - 1) * lone->mtu_bytes),
+                        n == 1 ? RETH_BYTES : 0);
 
     if (n > 1) {
-        send_data(lone, lone->full_bytes + RETH_BYTES, lone->ack_every == 1);
+        send_data(lone,
+                  nic_frame_bytes(lone->config, (uint32_t)lone->mtu_bytes, RETH_BYTES),
+                  lone->ack_every == 1);
         send_middle(lone, 2, n);
     }
     send_data(lone, last_bytes, true);
@@ -245,11 +251,9 @@ net_ideal_fct_ps(const struct net *net, uint32_t index, unsigned side, int64_t b
                         .ack_latency_ps = far->ack_latency_ps,
                         .ack_bytes = far->ack_bytes,
                         .mtu_bytes = here->mtu_bytes,
-                        .full_bytes = packet_frame_bytes(
-                            here->mtu_bytes, 0, here->ip_bytes, here->vlan_bytes),
+                        .full_bytes = nic_frame_bytes(here, here->mtu_bytes, 0),
                         .ack_every = here->ack_every,
-                        .ip_bytes = here->ip_bytes,
-                        .vlan_bytes = here->vlan_bytes};
+                        .config = here};
 
     if (!find_way(net, index, side, &lone.there) ||
         !find_way(net, index, 1 - side, &lone.back)) {

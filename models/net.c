@@ -105,6 +105,9 @@ handle(struct lp *lp, const struct event *event)
     case KIND_PACE:
         nic_pace(lp, event->obj);
         break;
+    case KIND_SCAN:
+        nic_scan_again(lp, event->obj);
+        break;
     case KIND_PAUSE_END:
         pause_end(lp, event->obj, (unsigned)(source % N_CLASSES));
         break;
@@ -277,7 +280,7 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
     net->sim->stop_ps = stop_ps;
     net->grace_ps = 2 * longest_pause_ps(net);
     for (uint32_t i = 0; i < net->n_lps; i++) {
-        net->lps[i].probe.wanted = watch->sink.on_record ? UINT32_MAX : 0;
+        net->lps[i].probe.wanted = watch->sink.on_record ? ~watch->sink.skip : 0;
     }
     start_samples(net);
     sim_run(net->sim);

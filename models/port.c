@@ -45,6 +45,35 @@ port_set_rate(struct port *port, int64_t rate_bps)
 {
     port->rate_bps = rate_bps;
     port->byte_ps = sim_ps_per_byte(rate_bps);
+    port->lead_ps =
+        port->delay_ps - port->loss_ps + (int64_t)port->preamble_bytes * port->byte_ps;
+}
+
+void
+port_set_wire(struct port *port, enum wire wire, int64_t rate_bps, int64_t delay_ps)
+{
+    bool is_hpcc = wire == WIRE_HPCC;
+
+    port->extra_bytes = is_hpcc ? 0 : WIRE_EXTRA_BYTES;
+    port->preamble_bytes = is_hpcc ? 0 : WIRE_PREAMBLE_BYTES;
+    port->pfc_bytes = is_hpcc ? HPCC_PFC_BYTES : PFC_FRAME_BYTES;
+    port->loss_ps = is_hpcc;
+    port->delay_ps = delay_ps;
+    port_set_rate(port, rate_bps);
+}
+
+int64_t
+port_slot_odd__(const struct port *port, int64_t frame_bytes)
+{
+    return sim_tx_time_ps(frame_bytes + port->extra_bytes, port->rate_bps) -
+           port->loss_ps;
+}
+
+int64_t
+port_hear_odd__(const struct port *port, int64_t heard_bytes)
+{
+    return sim_tx_time_ps(heard_bytes + port->preamble_bytes, port->rate_bps) -
+           port->loss_ps + port->delay_ps;
 }
 
 static struct port_loss *
@@ -182,9 +211,24 @@ port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt)
     return true;
 }
 
+/* The next one of 'classes' after the last served. */
+static unsigned
+pick_by_packet(struct port *port, uint8_t classes)
+{
+    unsigned from = port->drr_next + 1u;
+    unsigned turned = (unsigned)(classes | classes << N_CLASSES) >> from;
+    unsigned c = (from + (unsigned)__builtin_ctz(turned)) % N_CLASSES;
+
+    port->drr_next = (uint8_t)c;
+    return c;
+}
+
 unsigned
 port_pick_drr__(struct port *port, uint8_t classes)
 {
+    if (port->sched->by_packet) {
+        return pick_by_packet(port, classes);
+    }
     for (;;) {
         unsigned c = port->drr_next;
         const struct packet *head = port->out[c].queue.head;
@@ -272,11 +316,13 @@ extend_pause(struct lp *lp, struct port *port, unsigned cls, uint16_t quanta)
         turn->pause_from_ps = from_ps;
     }
     turn->pause_until_ps =
-        lp->now_ps +
-        sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8), port->rate_bps);
+        port->hears_lasting
+            ? TIME_NEVER_PS
+            : lp->now_ps + sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8),
+                                          port->rate_bps);
     port->paused |= (uint8_t)(1u << cls);
     port->stats[cls].pfc_xoff_rx++;
-    if (!turn->pause_timer) {
+    if (!turn->pause_timer && !port->hears_lasting) {
         turn->pause_timer = true;
         lp_at(lp, turn->pause_until_ps, pause_end_key(port, cls), port);
     }
@@ -291,6 +337,13 @@ port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
         if (!(pkt->flags & port->pfc_rx & (1u << c))) {
             continue;
         }
+        const struct probe_record record = {.time_ps = lp->now_ps,
+                                            .object = port->id,
+                                            .cls = (uint16_t)c,
+                                            .kind = PROBE_PAUSE_HEARD,
+                                            .a = pkt->pause.quanta[c] > 0};
+
+        probe_add(&net_lp(lp)->probe, &record);
         if (pkt->pause.quanta[c]) {
             extend_pause(lp, port, c, pkt->pause.quanta[c]);
         } else {
@@ -322,7 +375,7 @@ static void
 insert_pause(struct lp *lp, struct port *port, struct packet *pkt)
 {
     int64_t start_ps = port->prev_end_ps > lp->now_ps ? port->prev_end_ps : lp->now_ps;
-    int64_t end_ps = start_ps + port_bytes_ps(port, PFC_FRAME_BYTES + WIRE_EXTRA_BYTES);
+    int64_t end_ps = start_ps + port_slot_ps(port, port->pfc_bytes);
     int64_t over_ps = end_ps - port->commit_start_ps;
 
     if (over_ps > 0) {
@@ -331,9 +384,7 @@ insert_pause(struct lp *lp, struct port *port, struct packet *pkt)
         port->busy_until_ps += over_ps;
     }
     port->prev_end_ps = end_ps;
-    lp_send(lp, port->peer_lp,
-            start_ps + port_bytes_ps(port, PFC_FRAME_BYTES + WIRE_PREAMBLE_BYTES) +
-                port->delay_ps,
+    lp_send(lp, port->peer_lp, start_ps + port_hear_ps(port, port->pfc_bytes),
             port->arrival_key | 1, pkt);
 }
 
@@ -342,7 +393,7 @@ port_send_pause(struct lp *lp, struct port *port, unsigned cls, bool stop)
 {
     struct packet *pkt = pool_get(lp->pool);
 
-    *pkt = (struct packet){.size_bytes = PFC_FRAME_BYTES,
+    *pkt = (struct packet){.size_bytes = port->pfc_bytes,
                            .type = PACKET_PFC,
                            .cls = (uint8_t)cls,
                            .flags = (uint8_t)(1u << cls)};

@@ -37,7 +37,7 @@
 #define PFC_FRAME_BYTES 64
 
 /* Behind a frame this short the next one is chosen at once: 12 ns ahead at 100 Gb/s.  An
- * answer and the data behind it then cost one event. */
+ * answer and the data behind it then cost one event.  Only where no pause acts sooner. */
 #define PORT_SHORT_BYTES 128
 
 /* Reasons why an arrival or a transmission leaves the fast path. */
@@ -97,7 +97,8 @@ struct port_stats {
 
 /* How the classes of an egress share it; shared by the ports of a device. */
 struct port_sched {
-    uint8_t strict;                   /* bit c: class c goes first, the highest c ahead */
+    uint8_t strict; /* bit c: class c goes first, the highest c ahead */
+    bool by_packet; /* packet by packet in place of the quanta: after the last served */
     int32_t quantum_bytes[N_CLASSES]; /* deficit round robin among the others; > 0 */
 };
 
@@ -107,6 +108,8 @@ struct ecn {
     uint64_t slope;  /* probability a byte over kmin, times 2^48 */
     uint8_t classes; /* bit c: class c is marked */
     bool at_dequeue;
+    bool without_own; /* at dequeue: the queue less the packet that leaves it */
+    bool any_packet;  /* also what is Not-ECT */
 };
 
 /* Random or listed loss of a link, kept at the receiving end. */
@@ -128,14 +131,16 @@ struct port {
     int64_t prev_end_ps;     /* end of the gap behind the frame before it */
     struct lp *peer_lp;      /* borrowed: the peer's process */
     uint64_t arrival_key;    /* of arrivals at the peer; those of pauses are background */
-    int64_t delay_ps;        /* propagation */
-    uint32_t byte_ps;        /* 0: the rate is no whole number of ps a byte */
+    int64_t lead_ps;  /* propagation and preamble: port_hear_ps(); valid if byte_ps */
+    uint32_t byte_ps; /* 0: the rate is no whole number of ps a byte */
     uint32_t pause_reaction_ps; /* from hearing a pause to obeying it; below 4.29 ms */
     uint16_t arrive_bytes;      /* an arrival is due after at most so many bytes */
     uint8_t ready;              /* bit c: class c has frames queued */
     uint8_t paused;             /* bit c: pause state of class c is not empty */
     bool wake_queued;
     bool commit_is_pause; /* the last committed frame is a pause frame */
+    uint8_t extra_bytes;  /* on the wire around a frame: preamble and gap */
+    uint8_t loss_ps;      /* that a frame's time falls short by */
 
     /* Line 1: an arrival reads it; the rest is set-up. */
     _Alignas(64) void *owner; /* borrowed: the switch or NIC */
@@ -143,22 +148,27 @@ struct port {
     uint8_t pfc_rx;           /* bit c: a pause heard for class c is obeyed */
     uint8_t drr_next;         /* class the round stands at */
     bool is_nic;
+    uint8_t short_bytes; /* see PORT_SHORT_BYTES; 0: none is short enough */
+    uint8_t mmu_shift;   /* of a switch's ingress: see mmu_hpcc.h */
     uint16_t index;      /* within its node */
     uint32_t id, peer;   /* dense ids */
     int64_t displace_ps; /* with PORT_DISPLACED */
     int64_t rate_bps;
-    const struct port_sched *sched; /* borrowed */
-    struct port_stats *stats;       /* owned: N_CLASSES */
-    struct port_loss *loss;         /* owned; NULL: none */
+    const struct port_sched *sched;    /* borrowed */
+    struct port_stats *stats;          /* owned: N_CLASSES */
+    struct port_loss *loss;            /* owned; NULL: none */
+    bool sends_lasting, hears_lasting; /* pauses without end but the resume */
 
     _Alignas(64) struct out_class out[N_CLASSES];
     struct in_class in[N_CLASSES];
     struct out_turn turn[N_CLASSES];
 
     struct ecn ecn;
-    uint64_t ecn_key;     /* random stream of marking */
-    uint64_t n_ecn_drawn; /* draws so far */
-    uint32_t link;        /* dense id */
+    uint64_t ecn_key;                  /* random stream of marking */
+    uint64_t n_ecn_drawn;              /* draws so far */
+    uint32_t link;                     /* dense id */
+    int64_t delay_ps;                  /* propagation */
+    uint8_t preamble_bytes, pfc_bytes; /* part of extra_bytes; a pause frame */
     int64_t line_ps; /* where frames cut through: when all accepted so far will have gone,
                         were nothing paused and the line idle else; see switch.c */
 };
@@ -173,6 +183,30 @@ port_bytes_ps(const struct port *port, int64_t bytes)
     return likely(port->byte_ps) ? bytes * port->byte_ps
                                  : sim_tx_time_ps(bytes, port->rate_bps);
 }
+
+/* Private: the next two at a rate that is no whole number of ps a byte. */
+int64_t port_slot_odd__(const struct port *port, int64_t frame_bytes);
+int64_t port_hear_odd__(const struct port *port, int64_t heard_bytes);
+
+/* Time that a frame keeps the line: from its preamble to the end of the gap behind it. */
+static inline int64_t
+port_slot_ps(const struct port *port, int64_t frame_bytes)
+{
+    return likely(port->byte_ps)
+               ? (frame_bytes + port->extra_bytes) * port->byte_ps - port->loss_ps
+               : port_slot_odd__(port, frame_bytes);
+}
+
+/* From the start of a frame to its first 'heard_bytes' having come in at the peer. */
+static inline int64_t
+port_hear_ps(const struct port *port, int64_t heard_bytes)
+{
+    return likely(port->byte_ps) ? heard_bytes * port->byte_ps + port->lead_ps
+                                 : port_hear_odd__(port, heard_bytes);
+}
+
+/* Says what the wire is like: to be called before any frame. */
+void port_set_wire(struct port *port, enum wire wire, int64_t rate_bps, int64_t delay_ps);
 
 /* Sets the rate; frames already committed keep theirs. */
 void port_set_rate(struct port *port, int64_t rate_bps);
@@ -207,11 +241,9 @@ port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_
 
     port->prev_end_ps = port->busy_until_ps;
     port->commit_start_ps = start_ps;
-    port->busy_until_ps = start_ps + port_bytes_ps(port, size + WIRE_EXTRA_BYTES);
+    port->busy_until_ps = start_ps + port_slot_ps(port, size);
     port->commit_is_pause = false;
-    lp_send(lp, port->peer_lp,
-            start_ps + port_bytes_ps(port, heard + WIRE_PREAMBLE_BYTES) + port->delay_ps,
-            key, pkt);
+    lp_send(lp, port->peer_lp, start_ps + port_hear_ps(port, heard), key, pkt);
 }
 
 /* The same for a frame of a class, counted. */
@@ -267,7 +299,7 @@ port_pick(struct port *port, uint8_t classes)
     if (strict) {
         return 31u - (unsigned)__builtin_clz(strict);
     }
-    if ((classes & (classes - 1)) == 0) {
+    if (((classes & (classes - 1)) | port->sched->by_packet) == 0) {
         return (unsigned)__builtin_ctz(classes);
     }
     return port_pick_drr__(port, classes);

@@ -51,6 +51,8 @@ libtools_a_SOURCES = \
 	tools/run_read.c \
 	tools/scenario/bind.c \
 	tools/scenario/bind_work.c \
+	tools/scenario/compat.c \
+	tools/scenario/compat.h \
 	tools/scenario/doc.c \
 	tools/scenario/doc.h \
 	tools/scenario/doc_value.c \

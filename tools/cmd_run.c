@@ -232,7 +232,8 @@ run_scenario(struct job *job, const struct scenario *scenario,
 
         return command_fail(&error, usage ? STATUS_INPUT : STATUS_OUTPUT);
     }
-    job->series = series_new(job->dir, job->run->net, SERIES_MAX_RECORDS, &error);
+    job->series = series_new(job->dir, job->run->net, SERIES_MAX_RECORDS,
+                             job->run->scenario->is_hpcc, &error);
     if (!job->series) {
         return command_fail(&error, STATUS_OUTPUT);
     }

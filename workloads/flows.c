@@ -258,13 +258,14 @@ n_nics_of(const struct net *net, uint32_t host)
     return net->nic_of_host[host + 1] - net->nic_of_host[host];
 }
 
-/* Connects 'src' to 'dst' by the NICs whose turn it is, or by the next ones that reach each
- * other. */
+/* Connects the hosts of 'flow' by the NICs whose turn it is, or by the next ones that reach
+ * each other. */
 static gboolean
-connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t dst,
+connect_hosts(struct flows *flows, struct turns *turns, const struct work_flow *flow,
               uint32_t qos, GError **error)
 {
     struct net *net = flows->net;
+    uint32_t src = flow->src, dst = flow->dst;
     uint32_t n_src = n_nics_of(net, src), n_dst = n_nics_of(net, dst);
 
     for (uint32_t i = 0; i < n_src; i++) {
@@ -276,7 +277,8 @@ connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t d
             if (work_has_route(net, nic_a, nic_b) && work_has_route(net, nic_b, nic_a)) {
                 turns->out[src]++;
                 turns->in[dst]++;
-                net_connect(net, src, a, dst, b, qos);
+                net_set_udp_ports(net, net_connect(net, src, a, dst, b, qos), flow->sport,
+                                  flow->dport);
                 return TRUE;
             }
         }
@@ -288,32 +290,51 @@ connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t d
     return FALSE;
 }
 
+/* What flows have in common that share queue pairs. */
+static guint
+pair_hash(gconstpointer key)
+{
+    const struct work_flow *flow = key;
+
+    return ((flow->src * 31u + flow->dst) * 31u + flow->qos) * 31u +
+           (flow->sport ^ (guint)flow->dport << 16);
+}
+
+static gboolean
+pair_equal(gconstpointer pa, gconstpointer pb)
+{
+    const struct work_flow *a = pa, *b = pb;
+
+    return a->src == b->src && a->dst == b->dst && a->qos == b->qos &&
+           a->sport == b->sport && a->dport == b->dport;
+}
+
 /* Finds or makes the pair of each flow, in the order of the list. */
 static gboolean
-make_pairs(struct flows *flows, const struct work_flow list[], uint32_t qos,
-           GError **error)
+make_pairs(struct flows *flows, const struct work_flow list[],
+           const struct work_params *params, GError **error)
 {
     struct net *net = flows->net;
     g_autofree uint32_t *out = g_new0(uint32_t, net->n_hosts);
     g_autofree uint32_t *in = g_new0(uint32_t, net->n_hosts);
     struct turns turns = {.out = out, .in = in};
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_int64_hash, g_int64_equal);
-    g_autofree int64_t *keys = g_new(int64_t, flows->n); /* what the table points to */
+    g_autoptr(GHashTable) seen = g_hash_table_new(pair_hash, pair_equal);
+    bool shared = params->common.connections == WORK_BY_PAIR;
 
     for (uint32_t i = 0; i < flows->n; i++) {
-        gpointer found;
+        gpointer key = (gpointer)(uintptr_t)&list[i], found;
+        uint32_t qos = list[i].qos ? list[i].qos - 1 : params->qos;
 
-        keys[i] = (int64_t)list[i].src << 32 | list[i].dst;
-        if (g_hash_table_lookup_extended(seen, &keys[i], NULL, &found)) {
+        if (shared && g_hash_table_lookup_extended(seen, key, NULL, &found)) {
             flows->pair_of[i] = GPOINTER_TO_UINT(found);
             continue;
         }
         flows->pair_of[i] = flows->n_pairs;
-        g_hash_table_insert(seen, &keys[i], GUINT_TO_POINTER(flows->n_pairs));
+        g_hash_table_insert(seen, key, GUINT_TO_POINTER(flows->n_pairs));
         flows->pairs[flows->n_pairs++] =
             (struct pair){.first_connection = net->n_connections};
         for (uint32_t k = 0; k < flows->qps; k++) {
-            if (!connect_hosts(flows, &turns, list[i].src, list[i].dst, qos, error)) {
+            if (!connect_hosts(flows, &turns, &list[i], qos, error)) {
                 return FALSE;
             }
         }
@@ -422,7 +443,7 @@ flows_new(struct net *net, const struct work_params *params,
     flows->to_post = g_new0(uint32_t, n);
     flows->to_send = g_new0(uint32_t, n);
     flows->to_receive = g_new(uint32_t, n);
-    if (!make_pairs(flows, list, params->qos, error)) {
+    if (!make_pairs(flows, list, params, error)) {
         flows_free(flows);
         return NULL;
     }

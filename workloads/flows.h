@@ -4,7 +4,8 @@
  *
  * A flow is one RDMA WRITE to the receiver's memory, cut into messages of
  * common.message_bytes (at most 1 GiB each).  Two hosts that have flows get common.qps
- * queue pairs; messages take them in turn.  The queue pairs of a host are dealt to its NICs
+ * queue pairs, or each flow does (common.connections, or ports and qos that differ);
+ * messages take them in turn.  The queue pairs of a host are dealt to its NICs
  * in turn, sending and receiving ones apart, so that NIC k talks to NIC k in a permutation.
  *
  * A flow has at most FLOWS_DEPTH messages posted at a time; each completion posts the next

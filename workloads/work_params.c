@@ -17,6 +17,7 @@
 #define START_MAX_PS (86400 * PS_PER_S)
 
 static const char *const verb_words[] = {"write", "write-imm", NULL};
+static const char *const connections_words[] = {"pair", "flow", NULL};
 static const char *const place_words[] = {"packed", "spread", "random", NULL};
 static const char *const op_words[] = {"all_reduce", NULL};
 static const char *const algorithm_words[] = {"ring", NULL};
@@ -90,6 +91,17 @@ const struct param work_common_params[] = {
      .names = verb_words,
      .source = "perftest's ib_write_bw; NCCL sends by write with immediate",
      .doc = "how a message is sent"},
+    {.name = "connections",
+     .kind = PARAM_ENUM,
+     COMMON(connections),
+     .unit = "",
+     .def = WORK_BY_PAIR,
+     .min = 0,
+     .max = 1,
+     .names = connections_words,
+     .source = "hosts that talk keep their queue pairs; HPCC ns-3 simulator: one a flow",
+     .doc = "flows between the same hosts share qps queue pairs, or each flow has its "
+            "own"},
     {.name = "place",
      .kind = PARAM_ENUM,
      COMMON(place),

@@ -23,6 +23,12 @@ enum work_kind { WORK_FLOWS, WORK_PERMUTATION, WORK_INCAST, WORK_COLLECTIVE, WOR
 /* The operation a message is sent by. */
 enum work_verb { WORK_WRITE, WORK_WRITE_IMM };
 
+/* Which flows share queue pairs. */
+enum work_connections {
+    WORK_BY_PAIR, /* those of one source and destination, ports and qos */
+    WORK_BY_FLOW, /* none */
+};
+
 /* The order in which hosts are taken. */
 enum work_place {
     WORK_PLACE_PACKED, /* by number: rack by rack */
@@ -60,6 +66,7 @@ struct work_common {
                               before it is bound): one message, cut at 1 GiB
                               only.  0 for collective and trace */
     int32_t verb;          /* enum work_verb */
+    int32_t connections;   /* enum work_connections; not for collective and trace */
     int32_t place;         /* enum work_place */
 };
 
@@ -83,9 +90,11 @@ struct work_collective {
 
 /* One flow of WORK_FLOWS. */
 struct work_flow {
-    uint32_t src, dst; /* host ids, not equal */
-    int64_t bytes;     /* >= 1 */
-    int64_t start_ps;  /* after the round's start */
+    uint32_t src, dst;     /* host ids, not equal */
+    int64_t bytes;         /* >= 1 */
+    int64_t start_ps;      /* after the round's start */
+    uint32_t qos;          /* index into the network's qos, plus 1; 0: the workload's */
+    uint16_t sport, dport; /* UDP; 0: what the NIC gives */
 };
 
 /* Settings of NCCL for collective and trace: `nccl` of the scenario; table

@@ -16,8 +16,23 @@ enum nic_upcall { UP_SENT, UP_RECEIVED, UP_RECEIVED_IMM };
 void nic_up(struct lp *lp, struct qp *qp, enum nic_upcall what, uint32_t id,
             int64_t bytes, uint32_t imm);
 
-/* Takes the first answer of class 'cls' out of its queue. */
-struct packet *nic_take_answer(struct nic *nic, unsigned cls);
+/* Takes the first answer out of queue 'q' of the port. */
+struct packet *nic_take_answer(struct nic *nic, unsigned q);
+
+/* Bit q: queue q of the port holds answers, and no pause holds them up. */
+static inline uint8_t
+nic_open_answers(const struct nic *nic, int64_t now_ps)
+{
+    const struct nic_config *config = nic->config;
+    uint8_t ready = nic->port->ready;
+
+    return config->answers_first && !config->answers_pausable
+               ? ready
+               : port_unpaused(nic->port, ready, now_ps);
+}
+
+/* Sends the next packet of 'qp', which has one, from 'start_ps' on.  Returns its bytes. */
+uint32_t nic_send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps);
 
 /* A packet has arrived for 'qp', the responder of a data packet, the requester of an
  * answer.  The caller keeps 'pkt'. */

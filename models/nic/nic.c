@@ -49,6 +49,15 @@ nic_up(struct lp *lp, struct qp *qp, enum nic_upcall what, uint32_t id, int64_t 
     pipe_send(lp, &qp->nic->up, 0, item);
 }
 
+/* An answer may stand for a CNP. */
+static inline void
+hear_echo(const struct lp *lp, struct qp *qp, const struct packet *pkt)
+{
+    if (unlikely(pkt->flags & PACKET_ECHO)) {
+        nic_receive_cnp(qp, lp->now_ps);
+    }
+}
+
 void
 nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
 {
@@ -73,9 +82,11 @@ nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         nic_receive_data(lp, qp, pkt);
         break;
     case PACKET_ACK:
+        hear_echo(lp, qp, pkt);
         nic_receive_ack(lp, qp, pkt->tp.psn);
         break;
     case PACKET_NAK:
+        hear_echo(lp, qp, pkt);
         nic_receive_nak(lp, qp, pkt->tp.psn);
         break;
     case PACKET_CNP:

@@ -45,7 +45,7 @@ static_assert(sizeof(struct message) <= POOL_ITEM_BYTES, "an item of the pool");
 /* Where a requester waits. */
 enum qp_place {
     QP_IDLE,  /* nothing to send, or the window is full */
-    QP_READY, /* in its NIC's ring */
+    QP_READY, /* in its NIC's ring, or list */
     QP_PACED, /* a KIND_PACE event is queued */
 };
 
@@ -60,6 +60,9 @@ struct qp {
     struct message *oldest, *newest; /* owned: not complete */
     int64_t next_send_ps;            /* pace: not before */
 
+    int64_t window_bytes; /* that goes with the rate; 0: none */
+    uint32_t window_pkts; /* that may be unacknowledged; 0: no limit */
+
     struct qp *ready_next; /* in the ring */
     struct nic *nic;       /* borrowed */
     int64_t ack_deadline_ps;
@@ -73,12 +76,13 @@ struct qp {
     uint8_t cls, tos;
     uint8_t retries;
     bool timer_queued, failed;
-    bool is_slow; /* the gap up to next_send_ps was QP_SLOW_PS or more when it began */
-    uint16_t src_port; /* UDP */
+    bool is_slow; /* the gap up to next_send_ps was slow_gap_ps or more when it began */
+    uint16_t src_port, dst_port; /* UDP */
 
     /* Responder. */
-    int64_t rcv_nxt; /* count of the next packet expected */
-    int64_t last_cnp_ps;
+    int64_t rcv_nxt;   /* count of the next packet expected */
+    int64_t rcv_first; /* of the first packet of its message */
+    int64_t last_cnp_ps, last_nak_ps;
     struct packet *waiting_ack; /* borrowed: an ACK not yet on the wire */
     bool nak_sent, cnp_ever;
     uint32_t qpn; /* 24 bit */
@@ -102,10 +106,9 @@ static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
 void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
                    uint32_t imm);
 
-/* A gap between two packets that begins at least this long follows the rate while it
- * lasts; a shorter one is kept as it began, so that fast QPs never look twice.  At 4 KB
- * packets that is below 3.3 Gb/s.  10 us is a guess at what nobody misses. */
-#define QP_SLOW_PS (10 * PS_PER_US)
+/* A gap between two packets that begins at least as long as nic_config.slow_gap_ps follows
+ * the rate while it lasts; a shorter one is kept as it began, so that fast QPs never look
+ * twice. */
 
 /* Takes over a changed rate. */
 void qp_set_pace(struct qp *qp);

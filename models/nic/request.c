@@ -68,14 +68,33 @@ seq_of(const struct qp *qp, uint32_t psn)
     return qp->snd_una + psn_diff(psn, (qp->psn_base + (uint32_t)qp->snd_una) & PSN_MASK);
 }
 
+/* What an answer up to 'seq' acknowledges where chunks are acknowledged as wholes: the
+ * chunks of its message, of which the last one ends with it. */
+static int64_t
+whole_chunks(const struct qp *qp, int64_t seq)
+{
+    uint32_t chunk_pkts = qp->nic->config->chunk_pkts;
+    const struct message *message = qp->oldest;
+
+    while (message && seq >= message->first_seq + message->n_pkts) {
+        message = message->next;
+    }
+    return message ? seq - (seq - message->first_seq) % chunk_pkts : seq;
+}
+
 void
 nic_receive_ack(struct lp *lp, struct qp *qp, uint32_t psn)
 {
     int64_t next = seq_of(qp, psn) + 1;
 
+    if (unlikely(qp->nic->config->chunk_pkts)) {
+        next = whole_chunks(qp, next);
+    }
     if (next > qp->snd_una && next <= qp->snd_max) {
         acknowledge(lp, qp, next);
         nic_activate(lp, qp);
+    } else if (unlikely(qp->nic->scan.list)) {
+        nic_serve(lp, qp->nic); /* any answer has it look */
     }
 }
 
@@ -84,6 +103,9 @@ nic_receive_nak(struct lp *lp, struct qp *qp, uint32_t psn)
 {
     int64_t seq = seq_of(qp, psn);
 
+    if (unlikely(qp->nic->config->chunk_pkts)) {
+        seq = whole_chunks(qp, seq);
+    }
     if (seq < qp->snd_una || seq >= qp->snd_max) {
         return;
     }

@@ -43,14 +43,20 @@ answer(struct lp *lp, struct nic *nic, struct packet *pkt)
         pool_put(lp->pool, pkt);
         return;
     }
-    if (!nic->ready && port_may_commit(port, pkt->cls, lp->now_ps, pkt->ready_ps)) {
+    if (!nic->ready && likely(!nic->scan.list) &&
+        port_may_commit(port, pkt->cls, lp->now_ps, pkt->ready_ps)) {
         port_transmit(lp, port, pkt, pkt->ready_ps);
         return;
     }
-    queue_push(&port->out[pkt->cls].queue, pkt);
-    port->ready |= (uint8_t)(1u << pkt->cls);
-    if (!port->wake_queued &&
-        port_unpaused(port, (uint8_t)(1u << pkt->cls), lp->now_ps)) {
+    unsigned q = nic->config->queue_of[pkt->cls];
+
+    queue_push(&port->out[q].queue, pkt);
+    port->ready |= (uint8_t)(1u << q);
+    if (unlikely(nic->scan.list)) {
+        nic_scan_serve(lp, nic);
+        return;
+    }
+    if (!port->wake_queued && (nic_open_answers(nic, lp->now_ps) >> q & 1)) {
         port_wake_at(lp, port,
                      port->busy_until_ps > pkt->ready_ps ? port->busy_until_ps
                                                          : pkt->ready_ps,
@@ -58,8 +64,19 @@ answer(struct lp *lp, struct nic *nic, struct packet *pkt)
     }
 }
 
+/* Where no CNPs are sent, 'pkt' tells that 'request' came marked. */
+static inline void
+echo_mark(struct qp *qp, struct packet *pkt, const struct packet *request)
+{
+    if (unlikely(packet_is_marked(request)) && qp->nic->config->cnp_on_answer) {
+        pkt->flags |= PACKET_ECHO;
+        qp->cnps_sent++;
+        qp->nic->cnps_sent++;
+    }
+}
+
 static void
-send_ack(struct lp *lp, struct qp *qp)
+send_ack(struct lp *lp, struct qp *qp, const struct packet *request)
 {
     uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt - 1) & PSN_MASK;
 
@@ -67,28 +84,59 @@ send_ack(struct lp *lp, struct qp *qp)
      * yet would answer this request before its time. */
     if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
         qp->waiting_ack->tp.psn = psn;
+        echo_mark(qp, qp->waiting_ack, request);
         return;
     }
     struct packet *pkt = make_answer(lp, qp, PACKET_ACK, psn);
+    const struct nic_config *config = qp->nic->config;
+    unsigned q = config->queue_of[qp->cls];
 
     qp->nic->acks_sent++;
+    echo_mark(qp, pkt, request);
     answer(lp, qp->nic, pkt);
-    if (qp->nic->port->out[qp->cls].queue.tail == pkt &&
-        qp->nic->port->ready >> qp->cls & 1) {
+    if (qp->nic->port->out[q].queue.tail == pkt && qp->nic->port->ready >> q & 1 &&
+        config->merges_acks) {
         qp->waiting_ack = pkt;
     }
 }
 
+/* The responder wants its chunk from the start again. */
 static void
-send_nak(struct lp *lp, struct qp *qp)
+go_back_to_chunk(struct qp *qp)
 {
-    uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK;
+    const struct nic_config *config = qp->nic->config;
+    int64_t over = (qp->rcv_nxt - qp->rcv_first) % config->chunk_pkts;
 
-    qp->nak_sent = true;
+    /* Only the last packet of a message is short, and that ends the chunk. */
+    qp->rcv_nxt -= over;
+    qp->payload_received -= over * config->mtu_bytes;
+}
+
+/* A packet is missing before 'request': says so once, and again only after a time. */
+static void
+notice_gap(struct lp *lp, struct qp *qp, const struct packet *request)
+{
+    const struct nic_config *config = qp->nic->config;
+    struct packet *pkt;
+    int64_t wanted = qp->rcv_nxt;
+
+    if (qp->nak_sent && (!config->nack_interval_ps ||
+                         lp->now_ps - qp->last_nak_ps < config->nack_interval_ps)) {
+        return;
+    }
+    if (unlikely(config->chunk_pkts)) {
+        go_back_to_chunk(qp);
+    }
+    /* Having gone back, it wants another packet, and has not said so yet. */
+    qp->nak_sent = qp->rcv_nxt == wanted;
+    qp->last_nak_ps = lp->now_ps;
     qp->nic->naks_sent++;
     /* A NAK acknowledges what lies before it; an ACK that waits would
      * only repeat that. */
-    answer(lp, qp->nic, make_answer(lp, qp, PACKET_NAK, psn));
+    pkt = make_answer(lp, qp, PACKET_NAK,
+                      (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
+    echo_mark(qp, pkt, request);
+    answer(lp, qp->nic, pkt);
 }
 
 /* The notification point: at once for the first mark, then at most one
@@ -127,10 +175,10 @@ nic_receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
     }
     if (unlikely(ahead != 0)) {
         qp->nic->lost_protocol++;
-        if (ahead > 0 && !qp->nak_sent) {
-            send_nak(lp, qp);
-        } else if (ahead < 0 && (pkt->flags & PACKET_ACK_REQ)) {
-            send_ack(lp, qp); /* a duplicate: its ACK was lost or late */
+        if (ahead > 0) {
+            notice_gap(lp, qp, pkt);
+        } else if ((pkt->flags & PACKET_ACK_REQ) && qp->nic->config->answers_duplicates) {
+            send_ack(lp, qp, pkt); /* a duplicate: its ACK was lost or late */
         }
         return;
     }
@@ -138,9 +186,10 @@ nic_receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
     qp->nak_sent = false;
     qp->payload_received += pkt->payload_bytes;
     if (pkt->flags & PACKET_ACK_REQ) {
-        send_ack(lp, qp);
+        send_ack(lp, qp, pkt);
     }
     if (pkt->flags & PACKET_LAST) {
+        qp->rcv_first = qp->rcv_nxt;
         nic_up(lp, qp, pkt->flags & PACKET_IMM ? UP_RECEIVED_IMM : UP_RECEIVED,
                pkt->tp.message, pkt->tp.message_bytes, pkt->imm);
     }

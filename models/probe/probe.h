@@ -17,6 +17,7 @@ enum probe_kind {
     PROBE_QUEUE, /* sample of a port's class: a = queue bytes, b = bytes sent since the
                     last sample, c = 1: paused, else 0 */
     PROBE_RATE,  /* sample of a QP: a = rate bps, b = packets unacknowledged */
+    PROBE_PAUSE_HEARD, /* a pause frame at the port it is for: a = 1: stop, 0: go on */
 };
 
 /* Something seen; what a, b and c are says the kind. */
@@ -38,7 +39,8 @@ struct probe {
 /* Where merged records go.  Called in order, in the first thread. */
 struct probe_sink {
     void (*on_record)(void *ctx, const struct probe_record *record);
-    void *ctx; /* borrowed */
+    void *ctx;     /* borrowed */
+    uint32_t skip; /* bit k: records of kind k are not wanted */
 };
 
 /* Frees the memory of 'probe', not the probe. */

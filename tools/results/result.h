@@ -20,8 +20,10 @@ struct result_flow {
     uint32_t src_host, dst_host;
     const char *src, *dst;
     const char *path; /* "host0>leaf0>host1" */
-    uint16_t src_port;
+    uint16_t src_port, dst_port;
     bool is_incast;
+    uint32_t src_node, dst_node;
+    int64_t base_fct_ps; /* as the HPCC simulator counts it; TIME_NEVER_PS: no way */
     int64_t bytes;
     int64_t start_ps, fct_ps, rx_done_ps, ideal_ps;
     int64_t retransmitted; /* packets its QP sent again in the whole run */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * series.c - series.csv and pfc.csv, see series.h.
+ * series.c - series.csv, pfc.csv and pfc.txt, see series.h.
  *
  * Invariants: the spool holds samples at multiples of 'interval_ps' only; bytes sent are
  * neither lost nor counted twice by thinning; 'pending' is sorted by object and class.
@@ -17,6 +17,7 @@
 #define NEW_SPOOL_NAME "series.spool2"
 #define SERIES_NAME "series.csv"
 #define PFC_NAME "pfc.csv"
+#define PFC_TXT_NAME "pfc.txt"
 
 /* Turns samples of one interval into those of a longer one. */
 struct thinner {
@@ -31,6 +32,7 @@ struct series {
     const struct outdir *dir; /* borrowed */
     const struct net *net;    /* borrowed */
     FILE *spool, *pfc;        /* owned */
+    FILE *pfc_txt;            /* owned; NULL: not wanted */
     GString *line;            /* owned */
     struct thinner thin;
     uint32_t n_records, max_records;
@@ -260,9 +262,9 @@ on_sample(struct series *series, const struct probe_record *record)
 
 /* ---- lines ---------------------------------------------------------------------------- */
 
-/* "leaf0:1" of a dense port id. */
-static void
-put_port(const struct net *net, GString *line, uint32_t id)
+/* The node of a dense port id. */
+static uint32_t
+node_of_port(const struct net *net, uint32_t id)
 {
     uint32_t low = 0, high = net->n_nodes;
 
@@ -275,9 +277,33 @@ put_port(const struct net *net, GString *line, uint32_t id)
     while (net->nodes[low].n_ports == 0 && low > 0) {
         low--;
     }
-    text_csv(line, net->nodes[low].name);
+    return low;
+}
+
+/* "leaf0:1" of a dense port id. */
+static void
+put_port(const struct net *net, GString *line, uint32_t id)
+{
+    const struct net_node *node = &net->nodes[node_of_port(net, id)];
+
+    text_csv(line, node->name);
     g_string_append_c(line, ':');
-    text_int(line, id - net->nodes[low].first_port);
+    text_int(line, id - node->first_port);
+}
+
+/* "time node nodeType ifIndex type", as get_pfc() of third.cc: ns, 0 a host and 1 a switch,
+ * interfaces from 1, 1 a pause and 0 a resume. */
+static void
+put_pause_heard(struct series *series, const struct probe_record *record)
+{
+    uint32_t id = node_of_port(series->net, record->object);
+    const struct net_node *node = &series->net->nodes[id];
+
+    if (fprintf(series->pfc_txt, "%" G_GINT64_FORMAT " %u %d %u %d\n",
+                record->time_ps / PS_PER_NS, id, node->kind == NODE_SWITCH,
+                record->object - node->first_port + 1, record->a != 0) < 0) {
+        series->failed = TRUE;
+    }
 }
 
 static void
@@ -313,6 +339,9 @@ on_record(void *ctx, const struct probe_record *record)
     case PROBE_QUEUE:
     case PROBE_RATE:
         on_sample(series, record);
+        break;
+    case PROBE_PAUSE_HEARD:
+        put_pause_heard(series, record);
         break;
     }
 }
@@ -381,7 +410,7 @@ write_samples(struct series *series, GError **error)
 
 struct series *
 series_new(const struct outdir *dir, const struct net *net, uint32_t max_records,
-           GError **error)
+           bool pfc_txt, GError **error)
 {
     struct series *series = g_new0(struct series, 1);
 
@@ -392,7 +421,10 @@ series_new(const struct outdir *dir, const struct net *net, uint32_t max_records
     thinner_init(&series->thin, net->sample_ps > 0 ? net->sample_ps : 1);
     series->spool = outdir_open(dir, SPOOL_NAME, error);
     series->pfc = series->spool ? outdir_open(dir, PFC_NAME, error) : NULL;
-    if (!series->pfc) {
+    if (series->pfc && pfc_txt) {
+        series->pfc_txt = outdir_open(dir, PFC_TXT_NAME, error);
+    }
+    if (!series->pfc || (pfc_txt && !series->pfc_txt)) {
         series_free(series);
         return NULL;
     }
@@ -403,7 +435,9 @@ series_new(const struct outdir *dir, const struct net *net, uint32_t max_records
 struct probe_sink
 series_sink(struct series *series)
 {
-    return (struct probe_sink){.on_record = on_record, .ctx = series};
+    return (struct probe_sink){.on_record = on_record,
+                               .ctx = series,
+                               .skip = series->pfc_txt ? 0 : 1u << PROBE_PAUSE_HEARD};
 }
 
 gboolean
@@ -430,12 +464,16 @@ put_open_pauses(struct series *series, int64_t end_ps)
 gboolean
 series_finish(struct series *series, int64_t end_ps, int64_t *interval_ps, GError **error)
 {
-    FILE *pfc = series->pfc, *spool = series->spool;
+    FILE *pfc = series->pfc, *spool = series->spool, *pfc_txt = series->pfc_txt;
 
     put_open_pauses(series, end_ps);
     thinner_end(&series->thin, spool_record, series);
     series->pfc = NULL;
     if (!outdir_close(series->dir, PFC_NAME, pfc, error)) {
+        return FALSE;
+    }
+    series->pfc_txt = NULL;
+    if (pfc_txt && !outdir_close(series->dir, PFC_TXT_NAME, pfc_txt, error)) {
         return FALSE;
     }
     series->spool = NULL;
@@ -466,6 +504,9 @@ series_free(struct series *series)
     }
     if (series->pfc) {
         fclose(series->pfc);
+    }
+    if (series->pfc_txt) {
+        fclose(series->pfc_txt);
     }
     thinner_clear(&series->thin);
     g_string_free(series->line, TRUE);

@@ -380,6 +380,10 @@ read_quantity(const struct doc_at *at, const struct param *p, int64_t *value,
         *value = PARAM_SPECIAL;
         return TRUE;
     }
+    if (text != NULL && g_strcmp0(text, p->zero) == 0) {
+        *value = 0;
+        return TRUE;
+    }
     if (counts ? !json_is_integer(at->json) : text == NULL && !json_is_number(at->json)) {
         g_autofree char *wanted = wanted_of(p);
 

@@ -174,14 +174,22 @@ bytes_param(void)
     return param_find(work_permutation_params, "bytes");
 }
 
+/* A number that may be missing. */
+static gboolean
+read_small(const struct doc_at *at, const char *key, int64_t min, int64_t max,
+           int64_t *value, GError **error)
+{
+    struct doc_at sub = doc_key(at, key);
+
+    return sub.json == NULL || doc_integer(&sub, min, max, value, error);
+}
+
 static gboolean
 read_flow(const struct doc_at *at, struct scenario_flow *flow, GError **error)
 {
-    static const struct doc_key keys[] = {{"src", false},
-                                          {"dst", false},
-                                          {"bytes", false},
-                                          {"start", false},
-                                          {NULL, false}};
+    static const struct doc_key keys[] = {
+        {"src", false},   {"dst", false},   {"bytes", false}, {"start", false},
+        {"sport", false}, {"dport", false}, {"class", false}, {NULL, false}};
     struct doc_at src = doc_key(at, "src"), dst = doc_key(at, "dst"),
                   bytes = doc_key(at, "bytes"), start = doc_key(at, "start");
 
@@ -193,6 +201,12 @@ read_flow(const struct doc_at *at, struct scenario_flow *flow, GError **error)
     if (hosts_equal(&flow->src, &flow->dst)) {
         return doc_fail(&dst, SCENARIO_ERROR_VALUE, error,
                         "is the same as src; allowed is another host");
+    }
+    flow->cls = -1;
+    if (!read_small(at, "sport", 1, UINT16_MAX, &flow->sport, error) ||
+        !read_small(at, "dport", 1, UINT16_MAX, &flow->dport, error) ||
+        !read_small(at, "class", 0, 7, &flow->cls, error)) {
+        return FALSE;
     }
     return start.json == NULL ||
            doc_param_value(&start, param_find(work_common_params, "start"),
@@ -251,11 +265,21 @@ flows_json(const GArray *flows)
     for (guint i = 0; i < flows->len; i++) {
         const struct scenario_flow *flow = &g_array_index(flows, struct scenario_flow, i);
 
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o, s:o}", "src", host_json(&flow->src), "dst",
-                            host_json(&flow->dst), "bytes",
-                            doc_param_json(bytes_param(), flow->bytes), "start",
-                            doc_param_json(start, flow->start_ps)));
+        json_t *one = json_pack("{s:o, s:o, s:o, s:o}", "src", host_json(&flow->src),
+                                "dst", host_json(&flow->dst), "bytes",
+                                doc_param_json(bytes_param(), flow->bytes), "start",
+                                doc_param_json(start, flow->start_ps));
+
+        if (flow->sport != 0) {
+            json_object_set_new(one, "sport", json_integer(flow->sport));
+        }
+        if (flow->dport != 0) {
+            json_object_set_new(one, "dport", json_integer(flow->dport));
+        }
+        if (flow->cls >= 0) {
+            json_object_set_new(one, "class", json_integer(flow->cls));
+        }
+        json_array_append_new(list, one);
     }
     return list;
 }
@@ -515,6 +539,11 @@ check_nccl_common(const struct doc_at *at, const struct scenario_work *w, GError
     if (w->common.message_bytes != PARAM_SPECIAL) {
         return doc_fail_key(at, "message", SCENARIO_ERROR_VALUE, error,
                             "is given, but NCCL cuts by itself; allowed is \"whole\"");
+    }
+    if (w->common.connections != WORK_BY_PAIR) {
+        return doc_fail_key(at, "connections", SCENARIO_ERROR_VALUE, error,
+                            "is \"flow\", but NCCL's channels have their own; allowed is "
+                            "\"pair\"");
     }
     if (w->common.qps > NCCL_QPS_MAX) {
         return doc_fail_key(at, "qps", SCENARIO_ERROR_VALUE, error,
