@@ -89,10 +89,10 @@ handle(struct lp *lp, const struct event *event)
 
     switch ((enum event_kind)event_kind(event->key)) {
     case KIND_ARRIVE_SWITCH:
-        switch_arrive(lp, &net_lp(lp)->net->ports[source], event->obj);
+        switch_arrive(lp, &net_lp(lp)->net->ports[ARRIVAL_PORT(source)], event->obj);
         break;
     case KIND_ARRIVE_NIC:
-        nic_arrive(lp, &net_lp(lp)->net->ports[source], event->obj);
+        nic_arrive(lp, &net_lp(lp)->net->ports[ARRIVAL_PORT(source)], event->obj);
         break;
     case KIND_WAKE_SWITCH:
         net_lp(lp)->net->ports[source].wake_queued = false;
@@ -296,7 +296,7 @@ count_arrival(const struct event *event, void *ctx)
 
     if ((kind == KIND_ARRIVE_SWITCH || kind == KIND_ARRIVE_NIC) &&
         !event_is_background(event->key)) {
-        on_link[event_source(event->key)]++;
+        on_link[ARRIVAL_PORT(event_source(event->key))]++;
     }
 }
 

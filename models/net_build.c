@@ -181,6 +181,9 @@ wire_link(struct net *net, struct net_link *link)
         port->arrival_key =
             event_key(PHASE_ARRIVAL, port->peer,
                       to_switch ? KIND_ARRIVE_SWITCH : KIND_ARRIVE_NIC, false);
+        if (net->wire == WIRE_HPCC) {
+            port_note_start__(port, 0);
+        }
         port->arrive_bytes = to_switch && switch_params_of(net, far)->cut_through
                                  ? CUT_THROUGH_BYTES
                                  : UINT16_MAX;

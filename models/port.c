@@ -76,6 +76,23 @@ port_hear_odd__(const struct port *port, int64_t heard_bytes)
            port->loss_ps + port->delay_ps;
 }
 
+/* That simulator runs what is due at one time in the order in which it was scheduled.  A
+ * frame's arrival is scheduled at its start, which comes from the end of the frame before
+ * it, scheduled at that one's start, and so on back to the first frame after a pause; that
+ * one was started by an arrival, which had been scheduled a whole link's delay before.  So
+ * the one that began last is always the first.  In units of about 1 ns, modulo 68 ms. */
+void
+port_note_start__(struct port *port, int64_t start_ps)
+{
+    uint64_t mask = (UINT64_C(1) << (52 - ARRIVAL_PORT_BITS)) - 1;
+    uint64_t age = ~((uint64_t)start_ps >> 10) & mask;
+    uint64_t source = ARRIVAL_PORT(event_source(port->arrival_key));
+
+    port->arrival_key =
+        event_key(PHASE_ARRIVAL, age << ARRIVAL_PORT_BITS | source,
+                  event_kind(port->arrival_key), event_is_background(port->arrival_key));
+}
+
 static struct port_loss *
 loss_of(struct port *port)
 {

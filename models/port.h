@@ -246,12 +246,26 @@ port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_
     lp_send(lp, port->peer_lp, start_ps + port_hear_ps(port, heard), key, pkt);
 }
 
+/* Private: see port_note_start(). */
+void port_note_start__(struct port *port, int64_t start_ps);
+
+/* A frame is going to start.  Where times fall short (`wire` "hpcc") this is where a port
+ * that has been idle says from when on it sends without a gap. */
+static inline void
+port_note_start(struct port *port, int64_t start_ps)
+{
+    if (unlikely(port->loss_ps) && start_ps > port->busy_until_ps) {
+        port_note_start__(port, start_ps);
+    }
+}
+
 /* The same for a frame of a class, counted. */
 static inline void
 port_transmit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_ps)
 {
     struct out_class *out = &port->out[pkt->cls];
 
+    port_note_start(port, start_ps);
     out->tx_bytes += pkt->size_bytes;
     out->tx_pkts++;
     port_commit(lp, port, pkt, start_ps, port->arrival_key);
