@@ -178,7 +178,7 @@ enum net_end {
 /* Public to be read; written by net_*.c, and where the life above says so. */
 struct net {
     uint64_t seed;
-    enum wire wire; /* set before step 3 */
+    enum wire_format wire; /* set before step 3 */
 
     struct net_node *nodes; /* owned arrays */
     struct net_link *links;

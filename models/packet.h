@@ -39,7 +39,7 @@
      MTU_MAX_BYTES)
 
 /* How payload becomes a frame and a frame occupies the wire: `wire` of a scenario. */
-enum wire {
+enum wire_format {
     WIRE_ROCE, /* RoCEv2 over Ethernet: the sizes above */
     WIRE_HPCC, /* the HPCC ns-3 simulator: the sizes below, nothing between frames, and
                 * every time on the wire a picosecond short (its clock truncates) */

@@ -64,6 +64,7 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_hpcc_cases \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
@@ -157,6 +158,7 @@ EXTRA_DIST += \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
+	tests/data/ns3 \
 	tests/data/scenario \
 	tests/data/verdicts \
 	tests/fuzz/corpus \

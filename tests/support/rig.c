@@ -7,6 +7,7 @@
 #include "tests/support/rig.h"
 
 #include "models/host/pipe.h"
+#include "models/net_params.h"
 #include "topologies/topo.h"
 
 void
@@ -14,28 +15,17 @@ rig_init(struct rig *rig, uint64_t seed)
 {
     *rig =
         (struct rig){.net = net_new(seed),
-                     .nic = {.pfc_reaction_ps = REACTION_IEEE,
-                             .cnp_interval_ps = 4 * PS_PER_US,
-                             .mtu_bytes = 4096,
-                             .ack_every = 256,
-                             .ack_timeout = 14,
-                             .retry_count = 7,
-                             .ip = 4,
-                             .pfc = 1 << 3},
-                     .sw = {.buffer_bytes = 32000000,
-                            .headroom_bytes = HEADROOM_COMPUTED,
-                            .xon_bytes = XON_COMPUTED,
-                            .alpha_q32 = PARAM_ONE,
-                            .latency_ps = 300 * PS_PER_NS,
-                            .pfc_reaction_ps = REACTION_IEEE,
-                            .hash_seed = -1,
-                            .pfc = 1 << 3},
                      .ecn = {.kmin_bytes = 100000,
                              .kmax_bytes = 400000,
                              .pmax_q32 = PARAM_Q32(1, 5),
                              .at_rate_bps = 100 * GBPS},
                      .cc_name = "none",
                      .records = g_array_new(FALSE, FALSE, sizeof(struct probe_record))};
+    param_set_defaults(nic_param_table, &rig->nic);
+    param_set_defaults(switch_param_table, &rig->sw);
+    rig->nic.jitter_ps = 0;
+    rig->nic.pfc = 1 << 3;
+    rig->sw.pfc = 1 << 3;
 }
 
 void
@@ -275,7 +265,7 @@ rig_arrival(const struct rig *rig, const struct event *event, struct port **in)
     }
     struct packet *pkt = event->obj;
 
-    *in = &rig->net->ports[event_source(event->key)];
+    *in = &rig->net->ports[ARRIVAL_PORT(event_source(event->key))];
     return ((*in)->special & PORT_DISPLACED) && pkt->type != PACKET_PFC ? NULL : pkt;
 }
 
@@ -335,7 +325,10 @@ void
 rig_run(struct rig *rig, int64_t stop_ps)
 {
     const struct net_watch watch = {
-        .ctx = rig, .sink = {.on_record = keep_record, .ctx = rig->records}};
+        .ctx = rig, .sink = {.on_record = keep_record,
+                                 .ctx = rig->records,
+                                 .skip = rig->hears_pauses ? 0
+                                                           : 1u << PROBE_PAUSE_HEARD}};
 
     net_run(rig->net, stop_ps, &watch);
     net_check(rig->net);

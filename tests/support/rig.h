@@ -44,6 +44,7 @@ struct rig {
     struct rig_flow **flows; /* owned */
     uint32_t n_flows;
     GArray *records; /* owned: struct probe_record */
+    bool hears_pauses; /* records have pauses at the ports they are for, too */
 };
 
 void rig_init(struct rig *rig, uint64_t seed);

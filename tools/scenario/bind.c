@@ -247,7 +247,7 @@ bind_all(const struct scenario *s, struct net *net, GError **error)
         net_add_qos(net, &g_array_index(s->qos, struct net_qos, i));
     }
     net->cnp_qos = s->cnp_qos;
-    net->wire = (enum wire)s->wire;
+    net->wire = (enum wire_format)s->wire;
     net_set_cc(net, s->cc, s->cc_params);
     net_set_params(net, &s->nic.params, &s->sw.params, &s->sw.ecn.entry[0]);
     net->sample_ps = s->output.sample_ps == PARAM_SPECIAL ? 0 : s->output.sample_ps;

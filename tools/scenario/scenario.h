@@ -163,7 +163,7 @@ struct scenario {
     char *source;    /* owned; where it comes from; NULL: not said */
     int64_t seed;    /* >= 0 */
     int64_t stop_ps; /* PARAM_SPECIAL: none */
-    int32_t wire;    /* enum wire */
+    int32_t wire;    /* enum wire_format */
     bool is_hpcc;    /* `compat` is "hpcc" */
 
     const struct topo_ops *topo;  /* borrowed */
