@@ -23,11 +23,15 @@ unit_tests = \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
+	tests/unit/test_cc_hpcc \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
+	tests/unit/test_compat \
 	tests/unit/test_flows \
 	tests/unit/test_gen_trace \
+	tests/unit/test_hpcc_nic \
+	tests/unit/test_hpcc_switch \
 	tests/unit/test_nic \
 	tests/unit/test_outdir \
 	tests/unit/test_param \

@@ -172,6 +172,40 @@ rig_dcqcn(struct rig *rig, const char *preset)
 }
 
 void
+rig_hpcc(struct rig *rig)
+{
+    struct nic_params *nic = &rig->nic;
+    struct switch_params *sw = &rig->sw;
+
+    rig->net->wire = WIRE_HPCC;
+    nic->mtu_bytes = 1000;
+    nic->pfc_reaction_ps = 0;
+    nic->ack_every = 1;
+    nic->ack_timeout = 0;
+    nic->ack_first = true;
+    nic->ack_coalesce = nic->ack_duplicates = false;
+    nic->cnp = CNP_ON_ACK;
+    nic->nack_interval_ps = 500 * PS_PER_US;
+    nic->slow_gap_ps = SLOW_GAP_NEVER;
+    nic->arbiter = ARBITER_SCAN;
+    nic->sport = 10000;
+    nic->dport = 100;
+    sw->mmu = MMU_HPCC;
+    sw->alpha_q32 = PARAM_ONE / 8;
+    sw->reserved_bytes = 4096;
+    sw->buffer_bytes = 32 << 20;
+    sw->xon_offset_bytes = 3072;
+    sw->latency_ps = 0;
+    sw->pfc_reaction_ps = 0;
+    sw->pfc_quanta = PFC_QUANTA_UNTIL_RESUME;
+    sw->scheduler = SCHEDULER_RR;
+    sw->hash = HASH_MURMUR3;
+    sw->next_hops = NEXT_HOPS_DESCENDING;
+    sw->ecn_counts = ECN_COUNTS_WITHOUT;
+    sw->ecn_marks = ECN_MARKS_ALL;
+}
+
+void
 rig_build(struct rig *rig)
 {
     GError *error = NULL;
@@ -325,10 +359,10 @@ void
 rig_run(struct rig *rig, int64_t stop_ps)
 {
     const struct net_watch watch = {
-        .ctx = rig, .sink = {.on_record = keep_record,
-                                 .ctx = rig->records,
-                                 .skip = rig->hears_pauses ? 0
-                                                           : 1u << PROBE_PAUSE_HEARD}};
+        .ctx = rig,
+        .sink = {.on_record = keep_record,
+                 .ctx = rig->records,
+                 .skip = rig->hears_pauses ? 0 : 1u << PROBE_PAUSE_HEARD}};
 
     net_run(rig->net, stop_ps, &watch);
     net_check(rig->net);

@@ -43,7 +43,7 @@ struct rig {
     void *tap_ctx;           /* borrowed: the tap's */
     struct rig_flow **flows; /* owned */
     uint32_t n_flows;
-    GArray *records; /* owned: struct probe_record */
+    GArray *records;   /* owned: struct probe_record */
     bool hears_pauses; /* records have pauses at the ports they are for, too */
 };
 
@@ -68,6 +68,10 @@ void rig_params(struct rig *rig);
 /* rig_params() with DCQCN of preset 'preset' and its CNP interval, in 'rig->nic' too: the
  * parameters, to be changed until rig_build(). */
 struct dcqcn_params *rig_dcqcn(struct rig *rig, const char *preset);
+
+/* All that `compat` "hpcc" sets of wire, NICs and switches, to be changed until
+ * rig_build(). */
+void rig_hpcc(struct rig *rig);
 
 /* net_build() and all shortest routes. */
 void rig_build(struct rig *rig);

@@ -247,8 +247,7 @@ permutation_over_spines(void **state)
     (void)state;
     assert_int_equal(one.result->verdict, VERDICT_COMPLETE);
     assert_int_equal(one.result->fabric.data_packets, 512000);
-    assert_int_equal(one.result->fabric.packet_hops -
-                         one.result->fabric.pfc_frames,
+    assert_int_equal(one.result->fabric.packet_hops - one.result->fabric.pfc_frames,
                      4096000);
     for (uint32_t i = 0; i < net->n_connections; i++) {
         uint32_t ports[NET_MAX_HOPS];
@@ -288,8 +287,9 @@ losses_by_go_back_n(void **state)
     for (int seed = 1; seed <= N_SEEDS; seed++) {
         g_autofree char *set = g_strdup_printf("seed=%d", seed);
         const char *const sets[] = {
-            set, "workload[0].list=[{\"src\": \"host1\", \"dst\": \"host0\", \"bytes\": "
-                 "\"10MB\"}]",
+            set,
+            "workload[0].list=[{\"src\": \"host1\", \"dst\": \"host0\", \"bytes\": "
+            "\"10MB\"}]",
             "topology.overrides={\"host1-sw17\": {\"error_rate\": 0.001}}", NULL};
         struct one one = play("tests/data/ns3/W1/A_ps/scenario.json", sets);
         const struct result_fabric *fabric = &one.result->fabric;
@@ -321,12 +321,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(window_limited),
-        cmocka_unit_test(neighbour_ring),
-        cmocka_unit_test(incast_with_pfc),
-        cmocka_unit_test(incast_with_dcqcn),
-        cmocka_unit_test(permutation_over_spines),
-        cmocka_unit_test(losses_by_go_back_n),
+        cmocka_unit_test(window_limited),          cmocka_unit_test(neighbour_ring),
+        cmocka_unit_test(incast_with_pfc),         cmocka_unit_test(incast_with_dcqcn),
+        cmocka_unit_test(permutation_over_spines), cmocka_unit_test(losses_by_go_back_n),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
