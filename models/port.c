@@ -50,7 +50,8 @@ port_set_rate(struct port *port, int64_t rate_bps)
 }
 
 void
-port_set_wire(struct port *port, enum wire_format wire, int64_t rate_bps, int64_t delay_ps)
+port_set_wire(struct port *port, enum wire_format wire, int64_t rate_bps,
+              int64_t delay_ps)
 {
     bool is_hpcc = wire == WIRE_HPCC;
 

@@ -206,7 +206,8 @@ port_hear_ps(const struct port *port, int64_t heard_bytes)
 }
 
 /* Says what the wire is like: to be called before any frame. */
-void port_set_wire(struct port *port, enum wire_format wire, int64_t rate_bps, int64_t delay_ps);
+void port_set_wire(struct port *port, enum wire_format wire, int64_t rate_bps,
+                   int64_t delay_ps);
 
 /* Sets the rate; frames already committed keep theirs. */
 void port_set_rate(struct port *port, int64_t rate_bps);

@@ -84,6 +84,7 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/bad-input.sh \
+	tests/cli/hpcc.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
 	tests/cli/plausible.sh \
@@ -171,6 +172,7 @@ EXTRA_DIST += \
 	tests/harness \
 	tests/hello-cc/cc_hello.c \
 	tests/hello-cc/cc_list.def \
+	tests/support/fct_analysis.py \
 	tests/validate/table \
 	tests/variant \
 	$(NULL)

@@ -340,8 +340,8 @@ dcqcn_check(const void *state, const void *params)
 
     assert(s->rate_bps > 0 && s->rate_bps <= s->target_bps);
     assert(s->target_bps <= s->line_rate_bps && s->line_rate_bps <= CC_MAX_RATE_BPS);
-    assert(s->rate_bps >= min64(p->min_rate_bps, s->line_rate_bps) -
-                              (p->rounding == DCQCN_ROUND_DOWN));
+    assert(s->rate_bps >=
+           min64(p->min_rate_bps, s->line_rate_bps) - (p->rounding == DCQCN_ROUND_DOWN));
     assert(s->alpha_q32 <= one_q32);
     assert(s->had_cnp || s->rate_bps == s->line_rate_bps);
     assert(!s->cut_waits || p->decrease_interval_ps > 0 ||
