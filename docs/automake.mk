@@ -2,6 +2,7 @@
 
 dist_doc_DATA = \
 	docs/architecture.md \
+	docs/capture.md \
 	docs/hpcc.md \
 	docs/nccl.md \
 	docs/performance.md \

@@ -25,6 +25,9 @@ libmodels_a_SOURCES = \
 	models/net_params.c \
 	models/net_params.h \
 	models/net_start.c \
+	models/net_taps.c \
+	models/net_wire.c \
+	models/net_wire.h \
 	models/nic/inner.h \
 	models/nic/nic.c \
 	models/nic/nic.h \
@@ -41,6 +44,8 @@ libmodels_a_SOURCES = \
 	models/port.h \
 	models/probe/probe.c \
 	models/probe/probe.h \
+	models/probe/tap.c \
+	models/probe/tap.h \
 	models/queue.h \
 	models/switch/buffer.c \
 	models/switch/buffer.h \
@@ -55,6 +60,8 @@ libmodels_a_SOURCES = \
 	models/switch/route.h \
 	models/switch/switch.c \
 	models/switch/switch.h \
+	models/wire.c \
+	models/wire.h \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \

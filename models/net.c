@@ -205,6 +205,9 @@ epoch(void *user, int64_t now_ps)
     bool still = stands_still(net, now_ps);
 
     merge_probes(net);
+    if (net->watch.frames.on_frame) {
+        net_taps_merge(net, now_ps);
+    }
     net->end_ps = now_ps;
     if (has_qp_error(net)) {
         net->end = NET_END_QP_ERROR;
@@ -283,7 +286,13 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
         net->lps[i].probe.wanted = watch->sink.on_record ? ~watch->sink.skip : 0;
     }
     start_samples(net);
+    if (watch->frames.on_frame) {
+        net_taps_start(net);
+    }
     sim_run(net->sim);
+    if (watch->frames.on_frame) {
+        net_taps_end(net);
+    }
 }
 
 /* ---- laws -------------------------------------------------------------------------- */

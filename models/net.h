@@ -164,6 +164,7 @@ struct net_watch {
     bool (*on_epoch)(void *ctx, const struct net *net, int64_t now_ps);
     void *ctx;              /* borrowed */
     struct probe_sink sink; /* on_record may be NULL: records are thrown away */
+    struct tap_sink frames; /* of ports in net.tapped; on_frame may be NULL: no taps */
 };
 
 /* How a run has ended. */
@@ -229,6 +230,9 @@ struct net {
     uint32_t lookahead_link; /* that sets it */
     int64_t sample_ps;       /* 0: none */
     uint8_t *sampled;        /* owned: by port; NULL: all */
+    uint8_t *tapped;         /* owned: by port, bits of enum tap_dir; NULL: none */
+    struct tap frames_held;  /* private: see tap.h */
+    int64_t tap_delay_ps;    /* longest way of a frame that is recorded; private */
 
     struct net_watch watch;
     enum net_end end;
@@ -289,6 +293,9 @@ uint32_t net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t 
  * one stays. */
 void net_set_udp_ports(struct net *net, uint32_t index, uint16_t sport, uint16_t dport);
 
+/* IPv4 address of NIC 'nic' (dense id), which ECMP hashes and captures show. */
+uint32_t net_ip_of_nic(uint32_t nic);
+
 /* Dense ids for pipes and timers of workloads. */
 uint32_t net_new_pipe(struct net *net);
 uint64_t net_new_timer(struct net *net);
@@ -316,6 +323,13 @@ void net_check(const struct net *net);
 
 /* A pause reaction time as given, REACTION_IEEE resolved for 'rate_bps'. */
 int64_t net_pause_reaction_ps(int64_t reaction_ps, int64_t rate_bps);
+
+/* Taps, for net_run(): sets the ports' special bits; hands on the frames that no older one
+ * can come before any more, at an epoch at 'now_ps'; and the rest, those on their way
+ * included, when the run has ended. */
+void net_taps_start(struct net *net);
+void net_taps_merge(struct net *net, int64_t now_ps);
+void net_taps_end(struct net *net);
 
 /* What the simulation calls; for net_start(). */
 extern const struct sim_ops net_sim_ops;

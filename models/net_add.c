@@ -199,6 +199,7 @@ net_free(struct net *net)
     }
     for (uint32_t i = 0; net->lps && i < net->n_lps; i++) {
         probe_clear(&net->lps[i].probe);
+        tap_clear(&net->lps[i].tap);
         g_free(net->lps[i].ports);
         g_free(net->lps[i].seen);
         g_free(net->lps[i].sampled_qps);
@@ -232,6 +233,8 @@ net_free(struct net *net)
     free(net->keys);
     g_free(net->lp_of_node);
     g_free(net->sampled);
+    g_free(net->tapped);
+    tap_clear(&net->frames_held);
     g_free(net->lps);
     g_free(net);
 }

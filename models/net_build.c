@@ -187,6 +187,9 @@ wire_link(struct net *net, struct net_link *link)
         port->arrive_bytes = to_switch && switch_params_of(net, far)->cut_through
                                  ? CUT_THROUGH_BYTES
                                  : UINT16_MAX;
+        net->ports[port->peer].in_heard_bytes = port->arrive_bytes;
+        net->ports[port->peer].in_delay_ps = port->delay_ps;
+        net->ports[port->peer].in_lag_ps = port->delay_ps - link->params.delay_ps;
         port->pause_reaction_ps = (uint32_t)reaction_of(net, node, link->params.rate_bps);
         port->short_bytes =
             port_slot_ps(port, PORT_SHORT_BYTES) <= port->pause_reaction_ps

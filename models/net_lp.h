@@ -6,6 +6,7 @@
 #define ROCESIM_MODELS_NET_LP_H
 
 #include "models/probe/probe.h"
+#include "models/probe/tap.h"
 #include "sim/hist.h"
 #include "sim/lp.h"
 
@@ -21,6 +22,7 @@ struct net_seen {
 /* Touched by the thread of its process only, and by the first one at epochs. */
 struct net_lp {
     struct probe probe;
+    struct tap tap;
     int64_t n_ops;        /* operations of workloads begun here less ended here; only the
                              sum over all processes means something */
     int64_t n_pauses_out; /* pause frames made here less heard here; likewise */

@@ -89,8 +89,8 @@ net_new_timer(struct net *net)
     return net->n_timers++;
 }
 
-static uint32_t
-ip_of_nic(uint32_t nic)
+uint32_t
+net_ip_of_nic(uint32_t nic)
 {
     return 0x0A000001u + nic; /* 10.0.0.1 and on */
 }
@@ -119,8 +119,8 @@ make_qp(struct net *net, const struct net_connection *connection, unsigned side)
     qp->dst_port = connection->port[0]
                        ? connection->port[1 - side]
                        : (uint16_t)net->nic_params[connection->host[side]].dport;
-    qp->flow_hash = route_flow_hash(ip_of_nic(here), ip_of_nic(there), qp->src_port,
-                                    qp->dst_port, 17);
+    qp->flow_hash = route_flow_hash(net_ip_of_nic(here), net_ip_of_nic(there),
+                                    qp->src_port, qp->dst_port, 17);
     config->cc->init(qp->cc_state, config->cc_params, &env, &qp->rate);
     qp->window_pkts = config->max_inflight;
     if (net->keys) {

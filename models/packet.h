@@ -82,7 +82,8 @@ struct packet_transport {
     uint32_t src_qp, dst_qp; /* dense ids of the network, not QPNs */
     uint32_t flow_hash;      /* of the 5-tuple, without a switch's seed */
     uint32_t psn;            /* 24 bit */
-    uint32_t message; /* sender's name of the message, for upcalls; not on the wire */
+    uint32_t message; /* data: sender's name of the message, for upcalls; not on the wire.
+                         Answers: AETH.MSN, its low 24 bit */
     uint32_t message_bytes; /* RETH.DMALen: up to 1 GiB */
 };
 

@@ -197,6 +197,15 @@ note_displacement(struct port *port, const struct packet *pkt)
     }
 }
 
+int64_t
+port_sent_ps(const struct port *port, const struct packet *pkt, int64_t arrival_ps)
+{
+    int64_t rest_bytes = pkt->size_bytes - port->in_heard_bytes;
+
+    return arrival_ps - port->in_delay_ps +
+           (rest_bytes > 0 ? port_bytes_ps(port, rest_bytes) : 0);
+}
+
 bool
 port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt)
 {
@@ -212,7 +221,12 @@ port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt)
         return false;
     }
     bool is_down = port->special & PORT_DOWN;
+    int64_t sent_ps = port_sent_ps(port, pkt, lp->now_ps);
 
+    /* What is lost on the way has been sent all the same. */
+    if (port->special & PORT_TAP_PEER_OUT) {
+        tap_add(&net_lp(lp)->tap, sent_ps, port->peer, TAP_OUT, pkt);
+    }
     if (is_down || (port->loss && is_lost(port->loss, pkt))) {
         struct port_stats *stats = &port->stats[pkt->cls];
 
@@ -225,6 +239,10 @@ port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt)
         }
         pool_put(lp->pool, pkt);
         return false;
+    }
+    if (port->special & PORT_TAP_IN) {
+        tap_add(&net_lp(lp)->tap, sent_ps + port->in_delay_ps - port->in_lag_ps, port->id,
+                TAP_IN, pkt);
     }
     return true;
 }

@@ -45,6 +45,8 @@ enum port_special {
     PORT_DISPLACED = 1, /* the next frame comes later than its event says */
     PORT_LOSSY = 2,     /* the link loses frames at random or by list */
     PORT_DOWN = 4,
+    PORT_TAP_IN = 8,        /* frames that arrive are recorded */
+    PORT_TAP_PEER_OUT = 16, /* what the peer has sent is recorded */
 };
 
 /* Egress side of a class: what every frame of it touches. */
@@ -167,8 +169,11 @@ struct port {
     uint64_t ecn_key;                  /* random stream of marking */
     uint64_t n_ecn_drawn;              /* draws so far */
     uint32_t link;                     /* dense id */
-    int64_t delay_ps;                  /* propagation */
+    uint16_t in_heard_bytes;           /* of what arrives here: the peer's arrive_bytes */
     uint8_t preamble_bytes, pfc_bytes; /* part of extra_bytes; a pause frame */
+    int64_t delay_ps;                  /* propagation */
+    int64_t in_delay_ps;               /* likewise: the peer's delay_ps */
+    int64_t in_lag_ps; /* what of it comes behind the wire, before admission */
     int64_t line_ps; /* where frames cut through: when all accepted so far will have gone,
                         were nothing paused and the line idle else; see switch.c */
 };
@@ -372,6 +377,12 @@ void port_send_pause(struct lp *lp, struct port *port, unsigned cls, bool stop);
 /* Handles an arrival that is not plain.  Returns true when the caller goes on with 'pkt',
  * false when the frame comes later or is lost (then freed). */
 bool port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt);
+
+/* When the peer's last bit of 'pkt', whose arrival at 'port' is due at 'arrival_ps', was on
+ * the wire there.  A switch that cuts through hears a frame before that.  A frame under way
+ * while its link changes its rate counts as sent at the new one. */
+int64_t port_sent_ps(const struct port *port, const struct packet *pkt,
+                     int64_t arrival_ps);
 
 /* Time class 'cls' has been paused until 'now_ps'. */
 int64_t port_paused_ps(const struct port *port, unsigned cls, int64_t now_ps);

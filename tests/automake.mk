@@ -6,20 +6,28 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/bottleneck.c \
+	tests/support/bottleneck.h \
 	tests/support/data.c \
 	tests/support/data.h \
 	tests/support/job.c \
 	tests/support/job.h \
 	tests/support/known.c \
 	tests/support/known.h \
+	tests/support/pcap_file.c \
+	tests/support/pcap_file.h \
 	tests/support/rig.c \
 	tests/support/rig.h \
+	tests/support/vectors.c \
+	tests/support/vectors.h \
 	$(NULL)
 
 # ---- make check: about a minute ---------------------------------------------------------
 
 unit_tests = \
 	tests/unit/test_buffer \
+	tests/unit/test_capture \
+	tests/unit/test_capture_filter \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
@@ -49,9 +57,11 @@ unit_tests = \
 	tests/unit/test_scenario \
 	tests/unit/test_series \
 	tests/unit/test_switch \
+	tests/unit/test_tap \
 	tests/unit/test_topo \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
+	tests/unit/test_wire \
 	$(NULL)
 
 property_tests = \
@@ -72,8 +82,10 @@ theory_tests = \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
+	tests/theory/test_known_bytes \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
+	tests/theory/test_known_equilibria \
 	tests/theory/test_known_incast \
 	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
@@ -87,6 +99,7 @@ check_scripts = \
 	tests/cli/hpcc.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
+	tests/cli/pcap.sh \
 	tests/cli/plausible.sh \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \
@@ -136,15 +149,18 @@ bench_programs = \
 fuzz_targets = \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_scenario \
+	tests/fuzz/fuzz_wire \
 	$(NULL)
 
 validate_scripts = \
+	tests/validate/experiments \
 	$(NULL)
 
 # Each makes the test named in it fail; tests/mutants/run sees to that.
 mutants = \
 	tests/mutants/alpha-doubled.patch \
 	tests/mutants/cnp-interval-doubled.patch \
+	tests/mutants/icrc-covers-ecn.patch \
 	tests/mutants/no-reth-bytes.patch \
 	tests/mutants/psn-off-by-one.patch \
 	tests/mutants/xon-at-zero.patch \
@@ -158,12 +174,15 @@ EXTRA_DIST += \
 	$(mutants) \
 	$(validate_scripts) \
 	tests/cli/lib.sh \
+	tests/cli/scapy-icrc \
 	tests/copy-tree \
 	tests/data/determinism \
+	tests/data/icrc \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
 	tests/data/ns3 \
+	tests/data/rxe-pcap \
 	tests/data/scenario \
 	tests/data/verdicts \
 	tests/fuzz/corpus \

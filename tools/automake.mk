@@ -30,6 +30,10 @@ libtools_a_SOURCES = \
 	tools/report/plot.h \
 	tools/report/series_read.c \
 	tools/report/series_read.h \
+	tools/results/capture.c \
+	tools/results/capture.h \
+	tools/results/capture_filter.c \
+	tools/results/capture_filter.h \
 	tools/results/csv.c \
 	tools/results/csv.h \
 	tools/results/json_out.c \
@@ -49,6 +53,7 @@ libtools_a_SOURCES = \
 	tools/run.c \
 	tools/run.h \
 	tools/run_read.c \
+	tools/run_works.c \
 	tools/scenario/bind.c \
 	tools/scenario/bind_work.c \
 	tools/scenario/compat.c \
@@ -61,6 +66,7 @@ libtools_a_SOURCES = \
 	tools/scenario/part_devices.c \
 	tools/scenario/part_ecn.c \
 	tools/scenario/part_nccl.c \
+	tools/scenario/part_pcap.c \
 	tools/scenario/part_run.c \
 	tools/scenario/part_topology.c \
 	tools/scenario/part_traffic.c \
@@ -82,7 +88,7 @@ libtools_a_SOURCES = \
 bin_PROGRAMS += rocesim
 rocesim_SOURCES = tools/rocesim.c
 rocesim_LDFLAGS = $(OPT_LDFLAGS) $(LTO_LDFLAGS)
-rocesim_LDADD = $(project_libs) $(GLIB_LIBS) $(JANSSON_LIBS)
+rocesim_LDADD = $(project_libs) $(foreign_libs)
 
 EXTRA_DIST += \
 	tools/lint/globals.allow \

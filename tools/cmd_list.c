@@ -295,16 +295,21 @@ list_traces(void)
 static int
 list_scenarios(void)
 {
-    g_auto(GStrv) names = data_list(SCENARIOS, "", ".json");
+    static const char *const folders[] = {"", "papers/", "practice/"};
 
-    for (char **name = names; *name; name++) {
-        g_autofree char *file = g_strdup_printf(SCENARIOS "/%s.json", *name);
-        g_autofree char *path = data_find(file);
-        json_t *scenario = path ? json_load_file(path, 0, NULL) : NULL;
-        const char *doc = text_of(scenario, "_doc");
+    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
+        g_autofree char *folder = g_strdup_printf(SCENARIOS "/%s", folders[i]);
+        g_auto(GStrv) names = data_list(folder, "", ".json");
 
-        printf("%-24s %s\n", *name, *doc ? doc : path);
-        json_decref(scenario);
+        for (char **name = names; *name; name++) {
+            g_autofree char *file = g_strdup_printf("%s%s.json", folder, *name);
+            g_autofree char *path = data_find(file);
+            json_t *scenario = path ? json_load_file(path, 0, NULL) : NULL;
+            g_autofree char *called = g_strdup_printf("%s%s", folders[i], *name);
+
+            printf("%-36s %s\n", called, text_of(scenario, "_"));
+            json_decref(scenario);
+        }
     }
     return STATUS_OK;
 }

@@ -10,6 +10,7 @@
 #include "tools/expect.h"
 #include "tools/progress.h"
 #include "tools/report/plot.h"
+#include "tools/results/capture.h"
 #include "tools/results/csv.h"
 #include "tools/results/outdir.h"
 #include "tools/results/series.h"
@@ -56,6 +57,7 @@ struct job {
     struct run *run;
     struct outdir *dir;
     struct series *series;
+    struct capture *capture;
     struct signals signals;
     struct progress progress;
     double begin_s, poll_s;
@@ -95,14 +97,17 @@ on_epoch(void *ctx, const struct net *net, int64_t now_ps)
         progress_show(&job->progress, now_ps);
     }
     /* Without a place for what it gives the run is in vain. */
-    return !job->signals.stop && !series_has_failed(job->series);
+    return !job->signals.stop && !series_has_failed(job->series) &&
+           !capture_has_failed(job->capture);
 }
 
 static void
 simulate(struct job *job, bool quiet)
 {
-    struct net_watch watch = {
-        .on_epoch = on_epoch, .ctx = job, .sink = series_sink(job->series)};
+    struct net_watch watch = {.on_epoch = on_epoch,
+                              .ctx = job,
+                              .sink = series_sink(job->series),
+                              .frames = capture_sink(job->capture)};
 
     run_start(job->run, job->partition, job->n_threads);
     progress_init(&job->progress, job->run, quiet);
@@ -150,6 +155,9 @@ write_data(struct job *job, struct run_result *result, GError **error)
 {
     g_autofree char *config = scenario_to_text(job->run->scenario);
 
+    if (!capture_finish(job->capture, result->notes, error)) {
+        return FALSE;
+    }
     if (!series_finish(job->series, result->end_ps, &result->series_interval_ps, error)) {
         return FALSE;
     }
@@ -237,6 +245,10 @@ run_scenario(struct job *job, const struct scenario *scenario,
     if (!job->series) {
         return command_fail(&error, STATUS_OUTPUT);
     }
+    job->capture = capture_new(job->dir, job->run->net, job->run->captures, &error);
+    if (!job->capture) {
+        return command_fail(&error, STATUS_OUTPUT);
+    }
     signals_open(&job->signals);
     simulate(job, options->quiet);
     return report(job, options, path);
@@ -247,6 +259,7 @@ job_clear(struct job *job)
 {
     signals_close(&job->signals);
     series_free(job->series);
+    capture_free(job->capture);
     outdir_discard(job->dir);
     run_free(job->run);
 }

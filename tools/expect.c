@@ -107,51 +107,66 @@ number_text(double value)
     return g_strdup(g_ascii_formatd(text, sizeof text, "%.9g", value));
 }
 
-/* What is wrong with 'value' by 'band'; NULL: nothing.  Owned by the caller. */
+/* 'value' as it stands in summary.json.  Owned by the caller. */
 static char *
-fault_of(const struct scenario_band *band, json_t *value)
+value_text(json_t *value)
 {
-    if (!value) {
-        return g_strdup_printf("%s: the summary has no such value", band->path);
+    if (json_is_string(value)) {
+        return g_strdup(json_string_value(value));
     }
+    if (json_is_number(value)) {
+        return number_text(json_number_value(value));
+    }
+    return g_strdup(json_is_true(value)    ? "true"
+                    : json_is_false(value) ? "false"
+                    : json_is_null(value)  ? "null"
+                                           : "no such value");
+}
+
+static bool
+is_met(const struct scenario_band *band, json_t *value)
+{
     if (band->is_text) {
-        if (json_is_string(value) && strcmp(json_string_value(value), band->text) == 0) {
-            return NULL;
-        }
-        g_autofree char *found = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        return json_is_string(value) && strcmp(json_string_value(value), band->text) == 0;
+    }
+    return json_is_number(value) && json_number_value(value) >= band->low &&
+           json_number_value(value) <= band->high;
+}
 
-        return g_strdup_printf("%s is %s; expected \"%s\"", band->path, found,
-                               band->text);
+static char *
+expected_text(const struct scenario_band *band)
+{
+    if (band->is_text) {
+        return g_strdup(band->text);
     }
-    if (!json_is_number(value)) {
-        return g_strdup_printf("%s is no number", band->path);
-    }
-    double number = json_number_value(value);
-
-    if (number >= band->low && number <= band->high) {
-        return NULL;
-    }
-    g_autofree char *found = number_text(number);
     g_autofree char *low = number_text(band->low);
     g_autofree char *high = number_text(band->high);
 
-    return g_strdup_printf("%s is %s; expected %s to %s", band->path, found, low, high);
+    return strcmp(low, high) == 0 ? g_strdup(low)
+                                  : g_strdup_printf("%s to %s", low, high);
 }
 
-/* Holds every band?  Says which do not. */
+/* Holds every band?  Records all, and says which do not. */
 static bool
-check_bands(const GArray *bands, json_t *summary, GPtrArray *why)
+check_bands(const GArray *bands, json_t *summary, struct run_result *result)
 {
     bool all = true;
 
     for (guint i = 0; i < bands->len; i++) {
         const struct scenario_band *band = &g_array_index(bands, struct scenario_band, i);
-        char *fault = fault_of(band, find(summary, band->path));
+        json_t *value = find(summary, band->path);
+        struct result_band record = {.path = g_strdup(band->path),
+                                     .expected = expected_text(band),
+                                     .obtained = value_text(value),
+                                     .met = is_met(band, value)};
 
-        if (fault) {
-            g_ptr_array_add(why, fault);
+        if (!record.met) {
+            g_ptr_array_add(result->why,
+                            g_strdup_printf("%s is %s; expected %s", record.path,
+                                            record.obtained, record.expected));
             all = false;
         }
+        g_array_append_val(result->bands, record);
     }
     return all;
 }
@@ -162,7 +177,7 @@ expect_judge(struct run_result *result)
     const struct scenario *scenario = result->scenario;
     g_autofree char *text = summary_to_json(result);
     json_t *summary = json_loads(text, 0, NULL);
-    bool bands = check_bands(scenario->bands, summary, result->why);
+    bool bands = check_bands(scenario->bands, summary, result);
     bool verdict = !scenario->has_verdict || scenario->verdict == result->verdict;
 
     json_decref(summary);
@@ -183,9 +198,11 @@ expect_check_paths(const struct scenario *scenario, GError **error)
 {
     struct run_result *blank = run_result_new(scenario);
     struct result_call call = {.call = {.op = "", .algorithm = "", .protocol = ""}};
+    struct result_work work = {.type = ""};
     gboolean ok = TRUE;
 
     g_array_append_val(blank->calls, call);
+    g_array_append_val(blank->works, work);
     g_autofree char *text = summary_to_json(blank);
     json_t *shape = json_loads(text, 0, NULL);
 

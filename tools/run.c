@@ -59,6 +59,10 @@ build(struct run *run, GPtrArray *warnings, GError **error)
         g_propagate_error(error, series_error);
         return FALSE;
     }
+    run->captures = scenario_bind_taps(scenario, run->net, error);
+    if (!run->captures) {
+        return FALSE;
+    }
     return faults_plan(scenario, run->net, FAULTS_CONVERGENCE_PS, error);
 }
 
@@ -166,6 +170,7 @@ run_free(struct run *run)
     }
     g_ptr_array_unref(run->works);
     g_ptr_array_unref(run->params);
+    g_clear_pointer(&run->captures, g_array_unref);
     net_free(run->net);
     g_free(run);
 }

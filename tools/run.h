@@ -20,6 +20,7 @@ struct run {
     struct net *net;                 /* owned */
     GPtrArray *works;                /* owned: struct work, by index in `workload` */
     GPtrArray *params;               /* owned: struct work_params, likewise */
+    GArray *captures;                /* owned: struct capture_file */
     double loop_s;                   /* of run_go(), measured */
 };
 
@@ -37,6 +38,9 @@ void run_go(struct run *run, const struct net_watch *watch);
 /* Reads everything a run has given and judges it, `expect` aside.  Owned by the caller;
  * borrows from 'run'. */
 struct run_result *run_read(struct run *run);
+
+/* The part of run_read() that sums up workloads. */
+void run_read_works(const struct run *run, struct run_result *result);
 
 /* Payload that QPs have brought so far; at an epoch or after the run.  O(QPs). */
 int64_t run_payload_bytes(const struct run *run);

@@ -515,6 +515,7 @@ run_read(struct run *run)
 
     read_times(net, result);
     read_works(run, result);
+    run_read_works(run, result);
     read_ports(net, result);
     read_devices(net, &result->fabric);
     read_utilisation(run, result);

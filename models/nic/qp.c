@@ -128,14 +128,21 @@ qp_rate_bps(struct qp *qp, int64_t now_ps)
     return qp->rate.rate_bps;
 }
 
-uint16_t
-qp_udp_source_port(uint32_t local_qpn, uint32_t remote_qpn)
+uint32_t
+qp_flow_label(uint32_t local_qpn, uint32_t remote_qpn)
 {
     uint64_t fl = (uint64_t)local_qpn * remote_qpn;
 
     fl ^= fl >> 20;
     fl ^= fl >> 40;
-    fl &= 0xFFFFF;
+    return fl & 0xFFFFF;
+}
+
+uint16_t
+qp_udp_source_port(uint32_t local_qpn, uint32_t remote_qpn)
+{
+    uint32_t fl = qp_flow_label(local_qpn, remote_qpn);
+
     return (uint16_t)(((fl & 0x3FFF) ^ (fl >> 14)) | 0xC000);
 }
 

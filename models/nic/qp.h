@@ -86,6 +86,7 @@ struct qp {
     struct packet *waiting_ack; /* borrowed: an ACK not yet on the wire */
     bool nak_sent, cnp_ever;
     uint32_t qpn; /* 24 bit */
+    uint32_t msn; /* messages received whole: what answers say; modulo 2^32 */
 
     struct cc_out rate;
     _Alignas(8) unsigned char cc_state[CC_STATE_BYTES];
@@ -129,6 +130,10 @@ int64_t qp_look_ps(const struct qp *qp);
 
 /* The congestion control's rate at 'now_ps', bps. */
 int64_t qp_rate_bps(struct qp *qp, int64_t now_ps);
+
+/* IPv6 flow label as the Linux drivers derive it from the QP numbers
+ * (rdma_calc_flow_label, include/rdma/ib_verbs.h), 20 bit. */
+uint32_t qp_flow_label(uint32_t local_qpn, uint32_t remote_qpn);
 
 /* UDP source port as the Linux drivers derive it from the QP numbers (rdma_flow_label_to_
  * udp_sport over the product of the QPNs, include/rdma/ib_verbs.h). */

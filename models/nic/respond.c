@@ -22,7 +22,8 @@ make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
         .tp = {.src_qp = qp->id,
                .dst_qp = qp->peer,
                .flow_hash = qp->flow_hash,
-               .psn = psn},
+               .psn = psn,
+               .message = qp->msn},
         .dst_nic = qp->dst_nic,
         .size_bytes = config->ack_bytes,
         .type = type,
@@ -84,6 +85,7 @@ send_ack(struct lp *lp, struct qp *qp, const struct packet *request)
      * yet would answer this request before its time. */
     if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
         qp->waiting_ack->tp.psn = psn;
+        qp->waiting_ack->tp.message = qp->msn;
         echo_mark(qp, qp->waiting_ack, request);
         return;
     }
@@ -185,6 +187,7 @@ nic_receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
     qp->rcv_nxt++;
     qp->nak_sent = false;
     qp->payload_received += pkt->payload_bytes;
+    qp->msn += pkt->flags & PACKET_LAST ? 1 : 0;
     if (pkt->flags & PACKET_ACK_REQ) {
         send_ack(lp, qp, pkt);
     }

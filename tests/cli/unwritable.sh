@@ -3,7 +3,7 @@
 #
 # unwritable.sh - output that cannot be written: status 3, one line, nothing left behind.
 
-n_tests=8
+n_tests=10
 . "$srcdir/tests/cli/lib.sh"
 
 scenario s.json
@@ -36,6 +36,11 @@ if mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
     is "a disk that fills during the run" $?
     [ -z "$(ls -A small)" ]
     is "nothing is left on it" $?
+    roce 3 run --set output.sample=off --set 'output.pcap=[{"at": "leaf0"}]' --out small/a s.json &&
+        complains "a/leaf0.pcap: cannot be written" && [ ! -s out ]
+    is "a disk that a capture fills" $?
+    [ -z "$(ls -A small)" ]
+    is "nothing is left of that" $?
     # Full at the end: room for little more than the folder.
     dd if=/dev/zero of=small/ballast bs=1k count=56 2>/dev/null
     roce 3 run --set output.sample=off --out small/b s.json && complains "No space left\|cannot be written"
@@ -45,6 +50,8 @@ if mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
 else
     skip "a disk that fills during the run" "no right to mount"
     skip "nothing is left on it" "no right to mount"
+    skip "a disk that a capture fills" "no right to mount"
+    skip "nothing is left of that" "no right to mount"
     skip "a disk that fills at the end" "no right to mount"
     skip "nothing is left on it then" "no right to mount"
 fi

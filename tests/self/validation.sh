@@ -34,7 +34,8 @@ headings()
     [ "$("$table" "$TMPDIR/records" | grep '^## ')" = "## K2: Title of K2
 ## K10: Title of K10
 ## K14: Title of K14
-## K14b: Title of K14b" ]
+## K14b: Title of K14b
+## incast-8: Title of incast-8" ]
 }
 
 # shows LINE: is a line of the page.
@@ -60,12 +61,24 @@ has_all()
     [ -z "$missing" ] || { echo "make validate writes them; missing:$missing"; return 1; }
 }
 
+has_all_experiments()
+{
+    local file name missing=
+
+    for file in "$srcdir"/scenarios/papers/*.json "$srcdir"/scenarios/practice/*.json; do
+        name=$(jq -r 'if has("expect") then .name else empty end' "$file")
+        [ -z "$name" ] || grep -q "^## $name: " "$srcdir/docs/validation.md" || missing="$missing $name"
+    done
+    [ -z "$missing" ] || { echo "make validate writes them; missing:$missing"; return 1; }
+}
+
 has_no_failure()
 {
     ! grep 'FAIL' "$srcdir/docs/validation.md"
 }
 
 {
+    record incast-8 b pass
     record K14b b pass
     record K10 a FAIL
     record K10 b printed
@@ -75,13 +88,14 @@ has_no_failure()
     record K2 z pass
 } >"$TMPDIR/records"
 
-echo "1..9"
+echo "1..10"
 check "answers stand by number" headings
 check "one line a value" shows "| z | 1 | 2 | +- 3 | pass |"
-check "the sum" shows "4 known answers, 6 comparisons, 1 failed."
+check "the sum" shows "4 known answers, 1 named experiments, 7 comparisons, 1 failed."
 check "the same line twice is one" shows "| K2 | Title of K2 | 2 | 2 | 0 | 0 |"
 check "what is printed is not compared" shows "| K10 | Title of K10 | 1 | 0 | 1 | 1 |"
 check "nothing recorded is an error" refuses ""
 check "a line cut short is an error" refuses "K1	title"
 check "docs/validation.md has every known answer" has_all
+check "and every named experiment" has_all_experiments
 check "docs/validation.md has no failure" has_no_failure

@@ -320,6 +320,15 @@ epoch_tapped(void *user, int64_t now_ps)
 static const struct sim_ops tapped_ops = {.handle = handle_tapped, .epoch = epoch_tapped};
 
 void
+rig_tap(struct rig *rig, const struct port *port, unsigned dirs)
+{
+    if (!rig->net->tapped) {
+        rig->net->tapped = g_new0(uint8_t, rig->net->n_ports);
+    }
+    rig->net->tapped[port->id] |= (uint8_t)dirs;
+}
+
+void
 rig_start(struct rig *rig, enum partition_mode partition, uint32_t n_threads)
 {
     struct net *net = rig->net;
@@ -362,7 +371,8 @@ rig_run(struct rig *rig, int64_t stop_ps)
         .ctx = rig,
         .sink = {.on_record = keep_record,
                  .ctx = rig->records,
-                 .skip = rig->hears_pauses ? 0 : 1u << PROBE_PAUSE_HEARD}};
+                 .skip = rig->hears_pauses ? 0 : 1u << PROBE_PAUSE_HEARD},
+        .frames = rig->frames};
 
     net_run(rig->net, stop_ps, &watch);
     net_check(rig->net);

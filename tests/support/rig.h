@@ -43,8 +43,9 @@ struct rig {
     void *tap_ctx;           /* borrowed: the tap's */
     struct rig_flow **flows; /* owned */
     uint32_t n_flows;
-    GArray *records;   /* owned: struct probe_record */
-    bool hears_pauses; /* records have pauses at the ports they are for, too */
+    GArray *records;        /* owned: struct probe_record */
+    struct tap_sink frames; /* for ports in net->tapped; see rig_tap() */
+    bool hears_pauses;      /* records have pauses at the ports they are for, too */
 };
 
 void rig_init(struct rig *rig, uint64_t seed);
@@ -83,6 +84,10 @@ struct rig_flow *rig_flow(struct rig *rig, uint32_t src, uint32_t dst, int64_t b
                           int64_t at_ps);
 struct rig_flow *rig_flow_on(struct rig *rig, uint32_t connection, unsigned side,
                              int64_t bytes, int64_t at_ps);
+
+/* Frames that pass 'port' in 'dirs' (bits of enum tap_dir) go to 'frames', too.  Between
+ * rig_build() and rig_run(). */
+void rig_tap(struct rig *rig, const struct port *port, unsigned dirs);
 
 /* net_start(), and the flows' timers. */
 void rig_start(struct rig *rig, enum partition_mode partition, uint32_t n_threads);

@@ -267,6 +267,8 @@ refusals(void **state)
     (void)state;
     refused("\"compat\": \"ns3\"", "compat");
     refused("\"wire\": \"ethernet\"", "wire");
+    refused("\"compat\": \"hpcc\", \"output\": {\"pcap\": [{\"at\": \"leaf0\"}]}",
+            "output.pcap: is given, but wire is \"hpcc\"");
     refused("\"nic\": {\"mtu\": 1000}",
             "nic.mtu: is 1000; allowed is 256, 512, 1024, 2048, 4096");
     refused("\"nics\": {\"host1\": {\"mtu\": 1000}}", "nics.host1.mtu: is 1000");

@@ -318,7 +318,7 @@ test_percentiles_are_nearest_ranks(void **state)
     assert_int_equal(result_rank(100, 99), 98);
     assert_int_equal(result_rank(101, 99), 99);
     assert_int_equal(result_rank(3, 50), 1);
-    result_percentiles(hand->result, &p);
+    result_percentiles(hand->result, RESULT_ALL_WORKS, &p);
     assert_int_equal(p.n, 3);
     assert_int_equal(p.n_done, 2);
     assert_int_equal(p.p50_ps, 1000000);
@@ -343,7 +343,7 @@ test_percentiles_against_counting(void **state)
 
         g_array_append_val(hand->result->flows, flow);
     }
-    result_percentiles(hand->result, &p);
+    result_percentiles(hand->result, RESULT_ALL_WORKS, &p);
     assert_int_equal(p.p50_ps, 499);
     assert_int_equal(p.p95_ps, 948);
     assert_int_equal(p.p99_ps, 988);
@@ -351,6 +351,30 @@ test_percentiles_against_counting(void **state)
     assert_int_equal(p.mean_ps, 499);
     assert_int_equal(
         g_array_index(hand->result->flows, struct result_flow, p.slow99).fct_ps, 988);
+}
+
+static void
+test_jain(void **state)
+{
+    struct result_work equal = {.n_pairs = 4, .sum = 4, .sum_of_squares = 4};
+    struct result_work one = {.n_pairs = 4, .sum = 3, .sum_of_squares = 9};
+    struct result_work none = {.n_pairs = 4};
+
+    (void)state;
+    assert_float_equal(result_jain(&equal), 1, 1e-12);
+    assert_float_equal(result_jain(&one), 0.25, 1e-12);
+    assert_float_equal(result_jain(&none), 0, 0);
+}
+
+static void
+test_goodputs_compare_exactly(void **state)
+{
+    struct result_goodput third = {INT64_MAX / 3, INT64_MAX}, less = {1, 4};
+
+    (void)state;
+    assert_true(result_goodput_less(&less, &third));
+    assert_false(result_goodput_less(&third, &less));
+    assert_false(result_goodput_less(&third, &third));
 }
 
 static void
@@ -493,6 +517,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_summary_has_the_contract_s_keys, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_targets, set_up, tear_down),
+        cmocka_unit_test(test_jain),
+        cmocka_unit_test(test_goodputs_compare_exactly),
         cmocka_unit_test_setup_teardown(test_expectations, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_expectations_that_hold, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_worse_verdict_stays, set_up, tear_down),

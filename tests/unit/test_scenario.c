@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "models/net_params.h"
+#include "tools/results/capture.h"
 #include "tools/scenario/doc.h"
 #include "tools/scenario/flows_csv.h"
 
@@ -51,6 +52,12 @@ load_and_bind(const char *path, const char *const *sets, struct net **net, GErro
         if (!ok) {
             g_propagate_error(error, g_steal_pointer(&cause));
         }
+    }
+    if (ok) {
+        GArray *captures = scenario_bind_taps(s, *net, error);
+
+        ok = captures != NULL;
+        g_clear_pointer(&captures, g_array_unref);
     }
     for (guint i = 0; ok && i < s->works->len; i++) {
         struct work_params *w = scenario_bind_work(s, *net, i, error);
@@ -488,6 +495,55 @@ test_set_makes_what_is_not_there(void **state)
     scenario_free(s);
 }
 
+/* ---- captures ---------------------------------------------------------------------- */
+
+static void
+test_captures(void **state)
+{
+    const char *const sets[] = {
+        "output.pcap=[{\"at\": \"leaf0:1\", \"snaplen\": 128, \"max\": \"64MiB\"},"
+        "{\"at\": \"spine*\", \"dir\": \"in\", \"filter\": \"control\"},"
+        "{\"at\": \"host1?:*\", \"dir\": \"out\"}]",
+        NULL};
+    struct net *net;
+    struct scenario *s = must_load("valid/full.json", sets, &net);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GArray) files = NULL;
+    const struct capture_file *file;
+    const struct net_node *leaf = &net->nodes[net_find_node(net, "leaf0")];
+    const struct net_node *spine = &net->nodes[net_find_node(net, "spine3")];
+
+    (void)state;
+    g_clear_pointer(&net->tapped, g_free);
+    files = scenario_bind_taps(s, net, &error);
+    assert_null(error);
+    assert_int_equal(files->len, 1 + 4 + 10);
+    file = &g_array_index(files, struct capture_file, 0);
+    assert_string_equal(file->name, "leaf0-1.pcap");
+    assert_int_equal(file->first_port, leaf->first_port + 1);
+    assert_int_equal(file->n_ports, 1);
+    assert_int_equal(file->dirs, TAP_IN | TAP_OUT);
+    assert_int_equal(file->snap_bytes, 128);
+    assert_int_equal(file->max_bytes, 64 << 20);
+    assert_null(file->filter);
+    file = &g_array_index(files, struct capture_file, 4);
+    assert_string_equal(file->name, "spine3.pcap");
+    assert_int_equal(file->first_port, spine->first_port);
+    assert_int_equal(file->n_ports, spine->n_ports);
+    assert_int_equal(file->dirs, TAP_IN);
+    assert_string_equal(file->filter, "control");
+    assert_int_equal(file->snap_bytes, -1);
+    assert_int_equal(file->max_bytes, -1);
+    file = &g_array_index(files, struct capture_file, 5);
+    assert_string_equal(file->name, "host10-0.pcap");
+    assert_int_equal(net->tapped[leaf->first_port], 0);
+    assert_int_equal(net->tapped[leaf->first_port + 1], TAP_IN | TAP_OUT);
+    assert_int_equal(net->tapped[spine->first_port], TAP_IN);
+    assert_int_equal(net->tapped[file->first_port], TAP_OUT);
+    net_free(net);
+    scenario_free(s);
+}
+
 /* ---- what is refused --------------------------------------------------------------- */
 
 /* One case of invalid.txt. */
@@ -776,6 +832,7 @@ main(void)
         cmocka_unit_test(test_a_base_is_merged),
         cmocka_unit_test(test_nccl_sets_the_ack_timeout),
         cmocka_unit_test(test_set_makes_what_is_not_there),
+        cmocka_unit_test(test_captures),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_strange_files),
         cmocka_unit_test(test_strange_sets),

@@ -19,6 +19,16 @@ clear_string(gpointer string)
     g_free(string);
 }
 
+static void
+clear_band(gpointer p)
+{
+    struct result_band *band = p;
+
+    g_free(band->path);
+    g_free(band->expected);
+    g_free(band->obtained);
+}
+
 struct run_result *
 run_result_new(const struct scenario *scenario)
 {
@@ -29,6 +39,9 @@ run_result_new(const struct scenario *scenario)
     result->unfinished = g_ptr_array_new_with_free_func(clear_string);
     result->notes = g_ptr_array_new_with_free_func(clear_string);
     result->paths = g_ptr_array_new_with_free_func(clear_string);
+    result->bands = g_array_new(FALSE, TRUE, sizeof(struct result_band));
+    g_array_set_clear_func(result->bands, clear_band);
+    result->works = g_array_new(FALSE, TRUE, sizeof(struct result_work));
     result->flows = g_array_new(FALSE, TRUE, sizeof(struct result_flow));
     result->streams = g_array_new(FALSE, TRUE, sizeof(struct result_stream));
     result->calls = g_array_new(FALSE, TRUE, sizeof(struct result_call));
@@ -46,6 +59,8 @@ run_result_free(struct run_result *result)
     g_ptr_array_unref(result->unfinished);
     g_ptr_array_unref(result->notes);
     g_ptr_array_unref(result->paths);
+    g_array_unref(result->bands);
+    g_array_unref(result->works);
     g_array_unref(result->flows);
     g_array_unref(result->streams);
     g_array_unref(result->calls);
@@ -115,14 +130,14 @@ rank_slowdowns(struct slow slows[], uint32_t n, struct result_percentiles *p)
 }
 
 void
-result_percentiles(const struct run_result *result, struct result_percentiles *p)
+result_percentiles(const struct run_result *result, uint32_t work,
+                   struct result_percentiles *p)
 {
     uint32_t n = result->flows->len;
     g_autofree int64_t *times = g_new(int64_t, n + 1);
     g_autofree struct slow *slows = g_new(struct slow, n + 1);
 
-    *p = (struct result_percentiles){.n = n,
-                                     .p50_ps = TIME_NEVER_PS,
+    *p = (struct result_percentiles){.p50_ps = TIME_NEVER_PS,
                                      .p95_ps = TIME_NEVER_PS,
                                      .p99_ps = TIME_NEVER_PS,
                                      .max_ps = TIME_NEVER_PS,
@@ -131,6 +146,10 @@ result_percentiles(const struct run_result *result, struct result_percentiles *p
         const struct result_flow *flow =
             &g_array_index(result->flows, struct result_flow, i);
 
+        if (work != RESULT_ALL_WORKS && flow->work != work) {
+            continue;
+        }
+        p->n++;
         if (flow->fct_ps == TIME_NEVER_PS) {
             continue;
         }
@@ -145,6 +164,37 @@ result_percentiles(const struct run_result *result, struct result_percentiles *p
     if (p->n_ideal) {
         rank_slowdowns(slows, p->n_ideal, p);
     }
+}
+
+bool
+result_goodput_less(const struct result_goodput *a, const struct result_goodput *b)
+{
+    return (__int128)a->bytes * b->ps < (__int128)b->bytes * a->ps;
+}
+
+double
+result_jain(const struct result_work *work)
+{
+    return work->sum_of_squares > 0
+               ? work->sum * work->sum / (work->n_pairs * work->sum_of_squares)
+               : 0;
+}
+
+const struct result_port *
+result_bottleneck(const struct run_result *result)
+{
+    const struct result_port *most = NULL;
+
+    for (guint i = 0; i < result->ports->len; i++) {
+        const struct result_port *port =
+            &g_array_index(result->ports, struct result_port, i);
+
+        if (port->is_switch && port->queue_integral > 0 &&
+            (!most || port->queue_integral > most->queue_integral)) {
+            most = port;
+        }
+    }
+    return most;
 }
 
 int64_t

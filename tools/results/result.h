@@ -61,6 +61,26 @@ struct result_port {
     int64_t paused_ps;
 };
 
+/* Payload over a time, which is above 0. */
+struct result_goodput {
+    int64_t bytes, ps;
+};
+
+/* One entry of `workload` that is made of flows; run_works.c says what a pair is. */
+struct result_work {
+    const char *type;
+    uint32_t n_flows, n_done, n_pairs;
+    int64_t bytes, delivered_bytes;
+    struct result_goodput least, most; /* of the pairs; valid when there are any */
+    double sum, sum_of_squares;        /* of their goodputs, bytes a picosecond */
+};
+
+/* One band of `expect` and what came out. */
+struct result_band {
+    char *path, *expected, *obtained; /* owned */
+    bool met;
+};
+
 /* Sums over the network. */
 struct result_fabric {
     int64_t data_packets, packet_hops;
@@ -101,6 +121,8 @@ struct run_result {
     int64_t series_interval_ps; /* as written; 0: no series */
     int64_t n_samples;          /* of the queues; 0: none were taken */
 
+    GArray *bands;    /* owned: struct result_band */
+    GArray *works;    /* owned: struct result_work, by index in `workload` */
     GArray *flows;    /* owned: struct result_flow */
     GArray *streams;  /* owned: struct result_stream */
     GArray *calls;    /* owned: struct result_call */
@@ -121,8 +143,20 @@ struct result_percentiles {
 struct run_result *run_result_new(const struct scenario *scenario);
 void run_result_free(struct run_result *result); /* accepts NULL */
 
-/* Fills '*p'; without a flow that is done all its times are TIME_NEVER_PS.  O(n log n). */
-void result_percentiles(const struct run_result *result, struct result_percentiles *p);
+/* Fills '*p' from the flows of workload 'work', RESULT_ALL_WORKS: of all; without a flow
+ * that is done all its times are TIME_NEVER_PS.  O(n log n). */
+#define RESULT_ALL_WORKS UINT32_MAX
+void result_percentiles(const struct run_result *result, uint32_t work,
+                        struct result_percentiles *p);
+
+bool result_goodput_less(const struct result_goodput *a, const struct result_goodput *b);
+
+/* Jain's index of the pairs of 'work': 1 when all got the same, 1/n when one got all; 0
+ * when nothing was delivered.  (Jain, Chiu, Hawe, DEC-TR-301, 1984.) */
+double result_jain(const struct result_work *work);
+
+/* The port and class of a switch with the largest mean queue; NULL: nothing ever queued. */
+const struct result_port *result_bottleneck(const struct run_result *result);
 
 /* Index (0 to n - 1) of the nearest-rank percentile of 'n' (>= 1) sorted values. */
 uint32_t result_rank(uint32_t n, uint32_t percent);

@@ -33,13 +33,13 @@ put_slowdown(struct json_out *json, const char *key, const struct run_result *re
     json_out_quotient(json, key, flow ? flow->fct_ps : 0, flow ? flow->ideal_ps : 0);
 }
 
+/* Completion times and slowdowns of the flows of 'work'; see result_percentiles(). */
 static void
-put_flows(struct json_out *json, const struct run_result *result)
+put_percentiles(struct json_out *json, const struct run_result *result, uint32_t work)
 {
     struct result_percentiles p;
 
-    result_percentiles(result, &p);
-    json_out_open(json, "flows", '{', false);
+    result_percentiles(result, work, &p);
     json_out_int(json, "n", p.n);
     json_out_int(json, "done", p.n_done);
     json_out_open(json, "fct_us", '{', true);
@@ -55,7 +55,91 @@ put_flows(struct json_out *json, const struct run_result *result)
     put_slowdown(json, "p99", result, &p, p.slow99);
     put_slowdown(json, "max", result, &p, p.slow_max);
     json_out_close(json, '}');
+}
+
+static void
+put_flows(struct json_out *json, const struct run_result *result)
+{
+    json_out_open(json, "flows", '{', false);
+    put_percentiles(json, result, RESULT_ALL_WORKS);
     json_out_close(json, '}');
+}
+
+/* 1 byte a picosecond is 8000 Gb/s. */
+static void
+put_goodput(struct json_out *json, const char *key, const struct result_work *work,
+            const struct result_goodput *goodput)
+{
+    json_out_quotient(json, key, (__int128)goodput->bytes * 8000,
+                      work->n_pairs ? goodput->ps : 0);
+}
+
+static void
+put_works(struct json_out *json, const struct run_result *result)
+{
+    json_out_open(json, "workloads", '[', false);
+    for (guint w = 0; w < result->works->len; w++) {
+        const struct result_work *work =
+            &g_array_index(result->works, struct result_work, w);
+
+        json_out_open(json, NULL, '{', false);
+        json_out_text(json, "type", work->type);
+        put_percentiles(json, result, w);
+        json_out_int(json, "bytes", work->bytes);
+        json_out_int(json, "delivered_bytes", work->delivered_bytes);
+        json_out_int(json, "pairs", work->n_pairs);
+        json_out_open(json, "goodput_Gbps", '{', true);
+        put_goodput(json, "min", work, &work->least);
+        put_goodput(json, "max", work, &work->most);
+        json_out_double(json, "sum", work->sum * 8000, 3);
+        json_out_close(json, '}');
+        json_out_double(json, "jain", result_jain(work), 4);
+        json_out_close(json, '}');
+    }
+    json_out_close(json, ']');
+}
+
+/* Where the longest queue stood, on average over the run. */
+static void
+put_bottleneck(struct json_out *json, const struct run_result *result)
+{
+    const struct result_port *port = result_bottleneck(result);
+    g_autofree char *name =
+        port ? g_strdup_printf("%s:%u", port->node, port->port) : NULL;
+
+    json_out_open(json, "bottleneck", '{', true);
+    if (port) {
+        json_out_text(json, "port", name);
+        json_out_int(json, "class", port->cls);
+        json_out_quotient(json, "mean_queue_bytes", port->queue_integral, result->run_ps);
+        json_out_int(json, "max_queue_bytes", port->queue_max_bytes);
+        json_out_quotient(json, "marked_share", port->marked, port->tx_pkts);
+    } else {
+        json_out_null(json, "port");
+        json_out_null(json, "class");
+        json_out_int(json, "mean_queue_bytes", 0);
+        json_out_int(json, "max_queue_bytes", 0);
+        json_out_int(json, "marked_share", 0);
+    }
+    json_out_close(json, '}');
+}
+
+static void
+put_bands(struct json_out *json, const struct run_result *result)
+{
+    json_out_open(json, "expect", '[', false);
+    for (guint i = 0; i < result->bands->len; i++) {
+        const struct result_band *band =
+            &g_array_index(result->bands, struct result_band, i);
+
+        json_out_open(json, NULL, '{', true);
+        json_out_text(json, "path", band->path);
+        json_out_text(json, "expected", band->expected);
+        json_out_text(json, "obtained", band->obtained);
+        json_out_bool(json, "met", band->met);
+        json_out_close(json, '}');
+    }
+    json_out_close(json, ']');
 }
 
 static void
@@ -198,9 +282,12 @@ summary_to_json(const struct run_result *result)
     json_out_int(&json, "peak_rss_bytes", result->peak_rss_bytes);
     json_out_int(&json, "threads", result->n_threads);
     put_flows(&json, result);
+    put_works(&json, result);
     put_calls(&json, result);
     put_fabric(&json, result);
+    put_bottleneck(&json, result);
     put_targets(&json, result);
+    put_bands(&json, result);
     if (result->series_interval_ps) {
         json_out_us(&json, "series_interval_us", result->series_interval_ps);
     } else {

@@ -139,7 +139,7 @@ put_flows(GString *out, const struct run_result *result)
     if (result->flows->len == 0) {
         return;
     }
-    result_percentiles(result, &p);
+    result_percentiles(result, RESULT_ALL_WORKS, &p);
     g_string_append_c(out, '\n');
     g_string_append_printf(out, "%-*s%12s%12s%12s%12s%12s\n", LABEL_COLUMN + 10, "flows",
                            "p50", "p95", "p99", "max", "mean");

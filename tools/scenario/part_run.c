@@ -264,23 +264,6 @@ read_series(struct scenario *s, const struct doc_at *at, GError **error)
     return TRUE;
 }
 
-/* `pcap` of nothing is nothing. */
-static gboolean
-check_pcap(const struct doc_at *at, GError **error)
-{
-    struct doc_at pcap = doc_key(at, "pcap");
-
-    if (pcap.json == NULL) {
-        return TRUE;
-    }
-    if (!doc_check_array(&pcap, error)) {
-        return FALSE;
-    }
-    return json_array_size(pcap.json) == 0 ||
-           doc_fail(&pcap, SCENARIO_ERROR_LATER, error,
-                    "is not supported yet; allowed is []");
-}
-
 /* Nothing writes lines of messages yet. */
 static gboolean
 check_messages(const struct scenario *s, const struct doc_at *at, GError **error)
@@ -298,11 +281,13 @@ read_output(struct scenario *s, const struct doc_at *root, GError **error)
     struct doc_at at = doc_key(root, "output"), series = doc_key(&at, "series");
 
     param_set_defaults(scenario_output_table, &s->output);
+    if (!part_pcap_read(s, &at, error)) {
+        return FALSE;
+    }
     return at.json == NULL ||
            (doc_check_object(&at, keys, scenario_output_table, error) &&
             doc_params(&at, scenario_output_table, &s->output, NULL, error) &&
-            check_messages(s, &at, error) && check_pcap(&at, error) &&
-            read_series(s, &series, error));
+            check_messages(s, &at, error) && read_series(s, &series, error));
 }
 
 static json_t *
@@ -321,7 +306,7 @@ output_json(const struct scenario *s)
         }
         json_object_set_new(object, "series", list);
     }
-    json_object_set_new(object, "pcap", json_array());
+    json_object_set_new(object, "pcap", part_pcap_json(s));
     return object;
 }
 
@@ -496,5 +481,6 @@ part_run_clear(struct scenario *s)
 {
     g_clear_pointer(&s->faults, g_array_unref);
     g_clear_pointer(&s->series, g_ptr_array_unref);
+    part_pcap_clear(s);
     g_clear_pointer(&s->bands, g_array_unref);
 }

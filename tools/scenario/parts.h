@@ -62,11 +62,17 @@ gboolean part_run_read(struct scenario *s, const struct doc_at *root, GError **e
 void part_run_write(const struct scenario *s, json_t *root);
 void part_run_clear(struct scenario *s);
 
+/* `pcap` of the object 'output', which may be absent. */
+gboolean part_pcap_read(struct scenario *s, const struct doc_at *output, GError **error);
+json_t *part_pcap_json(const struct scenario *s);
+void part_pcap_clear(struct scenario *s);
+
 /* Tables that only the loader reads. */
 extern const struct param scenario_root_table[];   /* over struct scenario */
 extern const struct param scenario_node_table[];   /* over struct scenario_node */
 extern const struct param scenario_link_table[];   /* over struct scenario_link */
 extern const struct param scenario_output_table[]; /* over struct scenario_output */
+extern const struct param scenario_tap_table[];    /* over struct scenario_tap */
 
 /* All bits of 'table'; that of 'key', which is in it. */
 uint64_t part_all_keys(const struct param *table);

@@ -245,6 +245,7 @@ scenario_param_table(size_t index, const char **object)
         {"workload (collective)", work_collective_params},
         {"nccl", work_nccl_params},
         {"output", scenario_output_table},
+        {"output.pcap", scenario_tap_table},
     };
 
     if (index >= G_N_ELEMENTS(tables)) {

@@ -61,6 +61,14 @@ struct scenario_output {
     bool messages;
 };
 
+/* `output.pcap[]`. */
+struct scenario_tap {
+    char *at;                      /* owned: node, NODE:PORT or glob */
+    char *filter;                  /* owned, well-formed; NULL: everything */
+    int32_t dir;                   /* both, in, out */
+    int64_t snap_bytes, max_bytes; /* PARAM_SPECIAL: no limit */
+};
+
 /* Thresholds of a named set, or given ones: one entry. */
 struct scenario_ecn {
     char *set;                /* owned; NULL: given by numbers */
@@ -196,6 +204,7 @@ struct scenario {
 
     struct scenario_output output;
     GPtrArray *series; /* owned: char *, ports or globs; NULL: all */
+    GArray *taps;      /* owned: struct scenario_tap */
 
     bool has_verdict;
     enum scenario_verdict verdict; /* only if has_verdict */
@@ -241,6 +250,12 @@ gboolean scenario_bind_faults(const struct scenario *scenario, struct net *net,
  * output.series matches.  Owned by the caller (g_free); NULL without 'error': all. */
 uint8_t *scenario_bind_series(const struct scenario *scenario, const struct net *net,
                               GError **error);
+
+/* Files that output.pcap asks for: struct capture_file of tools/results/capture.h, which
+ * borrow from 'scenario'; sets net->tapped.  After net_build().  Owned by the caller
+ * (g_array_unref); NULL with 'error'. */
+GArray *scenario_bind_taps(const struct scenario *scenario, struct net *net,
+                           GError **error);
 
 /* "complete", "expectation-missed"...  */
 const char *scenario_verdict_name(enum scenario_verdict verdict);
