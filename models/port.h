@@ -156,10 +156,9 @@ struct port {
     uint32_t id, peer;   /* dense ids */
     int64_t displace_ps; /* with PORT_DISPLACED */
     int64_t rate_bps;
-    const struct port_sched *sched;    /* borrowed */
-    struct port_stats *stats;          /* owned: N_CLASSES */
-    struct port_loss *loss;            /* owned; NULL: none */
-    bool sends_lasting, hears_lasting; /* pauses without end but the resume */
+    const struct port_sched *sched; /* borrowed */
+    struct port_stats *stats;       /* owned: N_CLASSES */
+    struct port_loss *loss;         /* owned; NULL: none */
 
     _Alignas(64) struct out_class out[N_CLASSES];
     struct in_class in[N_CLASSES];
@@ -172,6 +171,7 @@ struct port {
     uint16_t in_heard_bytes;           /* of what arrives here: the peer's arrive_bytes */
     uint8_t preamble_bytes, pfc_bytes; /* part of extra_bytes; a pause frame */
     int64_t delay_ps;                  /* propagation */
+    bool sends_lasting, hears_lasting; /* pauses without end but the resume */
     int64_t in_delay_ps;               /* likewise: the peer's delay_ps */
     int64_t in_lag_ps; /* what of it comes behind the wire, before admission */
     int64_t line_ps; /* where frames cut through: when all accepted so far will have gone,

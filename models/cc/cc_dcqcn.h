@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/cc/cc.h"
+
 /* When alpha takes a CNP in. */
 enum dcqcn_alpha_update {
     DCQCN_ALPHA_AT_CNP, /* at the CNP, which also restarts the alpha clock */
@@ -53,6 +55,10 @@ struct dcqcn_params {
     /* A cut does so if the rate clock has raised the rate. */
     bool clamp_target_after_time_inc;
 };
+
+/* Ends with a NULL name each. */
+extern const struct param dcqcn_param_table[];
+extern const struct cc_preset dcqcn_preset_table[];
 
 /* The reaction point of a queue pair. */
 struct dcqcn {

@@ -60,9 +60,6 @@ struct qp {
     struct message *oldest, *newest; /* owned: not complete */
     int64_t next_send_ps;            /* pace: not before */
 
-    int64_t window_bytes; /* that goes with the rate; 0: none */
-    uint32_t window_pkts; /* that may be unacknowledged; 0: no limit */
-
     struct qp *ready_next; /* in the ring */
     struct nic *nic;       /* borrowed */
     int64_t ack_deadline_ps;
@@ -78,6 +75,7 @@ struct qp {
     bool timer_queued, failed;
     bool is_slow; /* the gap up to next_send_ps was slow_gap_ps or more when it began */
     uint16_t src_port, dst_port; /* UDP */
+    uint32_t window_pkts;        /* that may be unacknowledged; 0: no limit */
 
     /* Responder. */
     int64_t rcv_nxt;   /* count of the next packet expected */
@@ -88,6 +86,7 @@ struct qp {
     uint32_t qpn; /* 24 bit */
     uint32_t msn; /* messages received whole: what answers say; modulo 2^32 */
 
+    int64_t window_bytes; /* that goes with the rate; 0: none */
     struct cc_out rate;
     _Alignas(8) unsigned char cc_state[CC_STATE_BYTES];
 
@@ -107,14 +106,12 @@ static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
 void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
                    uint32_t imm);
 
-/* A gap between two packets that begins at least as long as nic_config.slow_gap_ps follows
- * the rate while it lasts; a shorter one is kept as it began, so that fast QPs never look
- * twice. */
-
 /* Takes over a changed rate. */
 void qp_set_pace(struct qp *qp);
 
-/* Sets the gap after 'wire_bytes' that start at 'now_ps'. */
+/* Sets the gap after 'wire_bytes' that start at 'now_ps'.  One that is slow_gap_ps long or
+ * more follows the rate while it lasts; a shorter one is kept as it began, so that fast QPs
+ * never look twice. */
 void qp_begin_gap(struct qp *qp, int64_t now_ps, uint32_t wire_bytes);
 
 /* Catches the rate up to 'now_ps', and a slow gap with it: what is left of it is

@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 
 scenarios="$src/scenarios/quickstart.json $src/tests/data/determinism/incast96.json \
 $src/tests/data/determinism/lossy.json $src/tests/data/determinism/short-fabric.json \
-$src/tests/data/determinism/captures.json"
+$src/tests/data/determinism/captures.json $src/tests/data/determinism/hpcc.json"
 
 # threads partition, one a line; the first is what the others are held against.
 pairs() {
