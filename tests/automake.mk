@@ -160,6 +160,8 @@ validate_scripts = \
 mutants = \
 	tests/mutants/alpha-doubled.patch \
 	tests/mutants/cnp-interval-doubled.patch \
+	tests/mutants/hpcc-cut-at-first.patch \
+	tests/mutants/hpcc-exact-times.patch \
 	tests/mutants/icrc-covers-ecn.patch \
 	tests/mutants/no-reth-bytes.patch \
 	tests/mutants/psn-off-by-one.patch \
