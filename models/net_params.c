@@ -319,7 +319,7 @@ const struct param nic_param_table[] = {
      NIC(chunk_bytes),
      .unit = "B",
      .def = 4000,
-     .min = 1,
+     .min = 0,
      .max = INT64_C(1) << 30,
      .source =
          "HPCC ns-3 simulator, docs/hpcc.md, point 13: L2_CHUNK_SIZE of its example",

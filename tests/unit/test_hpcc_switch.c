@@ -387,6 +387,40 @@ next_hops(void **state)
     rig_clear(&rig);
 }
 
+/* [27] In three tiers the order is that of the search, which finds the cores of the last
+ * aggregation switch first, though their ids are lower. */
+static void
+next_hops_of_a_search(void **state)
+{
+    const struct link_params link = {.rate_bps = 100 * GBPS, .delay_ps = DELAY};
+    static const char *const names[] = {"d", "a1", "a2", "c1", "c2", "s"};
+    static const uint32_t links[][2] = {{0, 2}, {2, 3}, {2, 4}, {4, 5},
+                                        {3, 6}, {5, 7}, {6, 7}, {7, 1}};
+    struct rig rig;
+    uint16_t n;
+
+    (void)state;
+    rig_init(&rig, 1);
+    rig_hpcc(&rig);
+    net_add_host(rig.net, "host0", 0);
+    net_add_host(rig.net, "host1", 1);
+    for (uint32_t i = 0; i < 6; i++) {
+        net_add_switch(rig.net, names[i], i, 1);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
+        net_add_link(rig.net, links[i][0], links[i][1], &link);
+    }
+    rig_build(&rig);
+    const struct fabric_switch *s = &rig.net->switches[5];
+    const uint16_t *ports = route_table_get(s->routes, 0, &n);
+
+    /* Node 4 (a2) is queued before 3 (a1): its core 5 (c1) before core 6 (c2). */
+    assert_int_equal(n, 2);
+    assert_int_equal(node_of(rig.net, s->ports[ports[0]].peer), 5);
+    assert_int_equal(node_of(rig.net, s->ports[ports[1]].peer), 6);
+    rig_clear(&rig);
+}
+
 /* Ascending by port is what routes are without the option. */
 static void
 next_hops_ascending(void **state)
@@ -423,6 +457,7 @@ main(void)
         cmocka_unit_test(paths_of_w3),
         cmocka_unit_test(paths_of_stars),
         cmocka_unit_test(next_hops),
+        cmocka_unit_test(next_hops_of_a_search),
         cmocka_unit_test(next_hops_ascending),
     };
 

@@ -397,7 +397,8 @@ part_check_nic(const struct scenario *s, const struct doc_at *at,
                             "; allowed is 256, 512, 1024, 2048, 4096",
                             p->mtu_bytes);
     }
-    if (p->go_back == GO_BACK_CHUNK && p->chunk_bytes % p->mtu_bytes != 0) {
+    if (p->go_back == GO_BACK_CHUNK &&
+        (p->chunk_bytes == 0 || p->chunk_bytes % p->mtu_bytes != 0)) {
         return doc_fail_key(at, "chunk", SCENARIO_ERROR_VALUE, error,
                             "is %" G_GINT64_FORMAT
                             "B; allowed is a multiple of mtu, which is %" G_GINT64_FORMAT,
