@@ -252,6 +252,30 @@ turns_go_around(void **state)
 
 /* ---- answers ----------------------------------------------------------------------- */
 
+/* [5] An ACK waits for the frame in service, though three QPs have data to send. */
+static void
+answers_before_data(void **state)
+{
+    const int64_t alone_ps = 2 * SLOT + 2 * 4799 + 4 * DELAY;
+
+    (void)state;
+    for (int arbiter = ARBITER_READY; arbiter <= ARBITER_SCAN; arbiter++) {
+        struct rig rig;
+
+        hpcc_star(&rig, 5, 100 * GBPS);
+        rig.nic.arbiter = arbiter;
+        rig_build(&rig);
+        for (uint32_t dst = 2; dst < 5; dst++) {
+            rig_flow(&rig, 1, dst, 100000, 0);
+        }
+        struct rig_flow *flow = rig_flow(&rig, 0, 1, 1000, PS_PER_US);
+
+        rig_play(&rig);
+        assert_in_range(rig_fct_ps(flow), alone_ps + 1, alone_ps + SLOT);
+        rig_clear(&rig);
+    }
+}
+
 /* [5] A pause of class 3 holds ACKs back or not. */
 static void
 paused_answers(void **state)
@@ -487,6 +511,7 @@ main(void)
         cmocka_unit_test(no_timer_past_a_window),
         cmocka_unit_test(timer_for_the_next),
         cmocka_unit_test(turns_go_around),
+        cmocka_unit_test(answers_before_data),
         cmocka_unit_test(paused_answers),
         cmocka_unit_test(an_ack_each),
         cmocka_unit_test(flags_for_marks),
