@@ -8,9 +8,9 @@ libmodels_a_SOURCES = \
 	models/cc/cc.h \
 	models/cc/cc_dcqcn.c \
 	models/cc/cc_dcqcn.h \
-	models/cc/cc_dcqcn_params.c \
 	models/cc/cc_list.def \
 	models/cc/cc_none.c \
+	models/cc/dcqcn_params.c \
 	models/event_kinds.h \
 	models/fault.c \
 	models/fault.h \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * cc_dcqcn_params.c - DCQCN's parameters and presets, each value with its source.
+ * dcqcn_params.c - DCQCN's parameters and presets, each value with its source.
  * What they do is cc_dcqcn.c's; docs/cc/dcqcn.md explains them.
  */
 #include <config.h>
