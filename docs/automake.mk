@@ -4,11 +4,16 @@ dist_doc_DATA = \
 	docs/architecture.md \
 	docs/capture.md \
 	docs/hpcc.md \
+	docs/import.md \
 	docs/nccl.md \
 	docs/performance.md \
 	docs/profiles.md \
 	docs/results.md \
 	docs/scenario.md \
+	docs/stuck.md \
+	docs/sweep.md \
+	docs/topo.md \
+	docs/trace.md \
 	docs/validation.md \
 	$(NULL)
 
@@ -30,5 +35,6 @@ dist_topodoc_DATA = \
 # One file a trace format.
 tracedocdir = $(docdir)/trace
 dist_tracedoc_DATA = \
+	docs/trace/jsonl.md \
 	docs/trace/nccl-log.md \
 	$(NULL)

@@ -11,6 +11,8 @@ libmodels_a_SOURCES = \
 	models/cc/cc_list.def \
 	models/cc/cc_none.c \
 	models/cc/dcqcn_params.c \
+	models/deadlock.c \
+	models/deadlock.h \
 	models/event_kinds.h \
 	models/fault.c \
 	models/fault.h \
@@ -29,16 +31,23 @@ libmodels_a_SOURCES = \
 	models/net_taps.c \
 	models/net_wire.c \
 	models/net_wire.h \
+	models/nic/drain.c \
+	models/nic/drain.h \
 	models/nic/inner.h \
 	models/nic/nic.c \
 	models/nic/nic.h \
 	models/nic/qp.c \
 	models/nic/qp.h \
+	models/nic/read.c \
 	models/nic/request.c \
 	models/nic/respond.c \
+	models/nic/retx_sr.c \
+	models/nic/retx_sr.h \
+	models/nic/rnr.c \
 	models/nic/scan.c \
 	models/nic/scan.h \
 	models/nic/send.c \
+	models/nic/turn.c \
 	models/nic/window.h \
 	models/packet.h \
 	models/port.c \
@@ -52,6 +61,10 @@ libmodels_a_SOURCES = \
 	models/switch/buffer.h \
 	models/switch/ecn.c \
 	models/switch/ecn.h \
+	models/switch/headroom.c \
+	models/switch/headroom.h \
+	models/switch/lb.c \
+	models/switch/lb.h \
 	models/switch/mmu_hpcc.c \
 	models/switch/mmu_hpcc.h \
 	models/switch/murmur.h \
@@ -61,6 +74,8 @@ libmodels_a_SOURCES = \
 	models/switch/route.h \
 	models/switch/switch.c \
 	models/switch/switch.h \
+	models/switch/watchdog.c \
+	models/switch/watchdog.h \
 	models/wire.c \
 	models/wire.h \
 	$(NULL)

@@ -27,9 +27,13 @@ enum event_kind {
     KIND_PAUSE_END,     /* port x class: a pause received runs out; background */
     KIND_PAUSE_REFRESH, /* port x class: a pause sent is repeated; background */
     KIND_ACK_TIMER,     /* QP: local ACK timeout */
+    KIND_RNR_TIMER,     /* QP: a receiver that was not ready may be now */
+    KIND_GAP_TIMER,     /* QP x role: what is missing is missed; selective repeat */
     KIND_PIPE,          /* pipe: the first entry reaches the other end */
     KIND_WORK,          /* timer of a workload */
     KIND_FAULT,         /* fault: a change of a link's end or of routes */
+    KIND_WATCHDOG,      /* switch: its watchdog looks at the queues; background */
+    KIND_DRAIN,         /* NIC port: a slow host has taken a packet */
     KIND_SAMPLE,        /* process: sample what it holds; background */
 };
 

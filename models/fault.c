@@ -6,6 +6,7 @@
 
 #include "models/fault.h"
 
+#include "models/nic/drain.h"
 #include "models/nic/nic.h"
 #include "models/switch/switch.h"
 
@@ -25,6 +26,7 @@ come_up(struct lp *lp, struct port *port)
 {
     port->special &= (uint8_t)~PORT_DOWN;
     if (port->is_nic) {
+        drain_link_up(lp, port->owner);
         nic_serve(lp, port->owner);
     } else {
         switch_serve(lp, port);
@@ -52,6 +54,15 @@ fault_strike(struct lp *lp, const struct fault *fault)
         break;
     case FAULT_ROUTES:
         *fault->routes = fault->table;
+        break;
+    case FAULT_STORM:
+        drain_storm(lp, fault->port->owner, fault->classes, true);
+        break;
+    case FAULT_STORM_END:
+        drain_storm(lp, fault->port->owner, fault->classes, false);
+        break;
+    case FAULT_SLOW:
+        drain_set_rate(lp, fault->port->owner, fault->rate_bps, fault->buffer_bytes);
         break;
     }
 }

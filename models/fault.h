@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * fault.h - scheduled changes: a fault of a link is one local event at each of its ends.
+ * fault.h - scheduled changes: a fault of a link is one local event at each of its ends, one
+ * of a NIC or of routes a single one.  A switch that fails is all its links failing.
  *
  * Both ends change at the same instant; what is on the link then is lost at the far end.
  * Routes change by events of their own, each switch at its time.
@@ -20,9 +21,12 @@ enum fault_kind {
     FAULT_DROP,       /* it loses the data packets number drop[0], drop[1], ... in each
                          direction, counted from 1 from here on */
     FAULT_ROUTES,     /* a switch forwards by 'table' from here on */
+    FAULT_STORM,      /* a NIC stops its switch in 'classes', repeated until the end */
+    FAULT_STORM_END,
+    FAULT_SLOW, /* a host takes 'rate_bps' from its NIC; 0: everything again */
 };
 
-/* One end of a fault; source of its event is 'id'. */
+/* One end of a fault, or all of it where it is of one port; source of its event is 'id'. */
 struct fault {
     int64_t at_ps;
     enum fault_kind kind;
@@ -30,6 +34,8 @@ struct fault {
     struct port *port; /* borrowed; NULL for FAULT_ROUTES */
     uint64_t key;      /* random stream, FAULT_ERROR_RATE */
     int64_t rate_bps;
+    int64_t buffer_bytes; /* FAULT_SLOW: what the NIC holds before it stops its switch */
+    uint8_t classes;      /* FAULT_STORM, FAULT_STORM_END: a mask */
     double error_rate, bit_error_rate;
     uint64_t *drop; /* owned, ascending */
     uint32_t n_drop;

@@ -63,6 +63,62 @@ net_find_path(const struct net *net, uint32_t index, unsigned side, uint32_t por
     return 0;
 }
 
+/* Adds 'amount' to 'port' among those from 'first' on. */
+static void
+add_way(GArray *ways, guint first, uint32_t port, int64_t amount)
+{
+    const struct net_way way = {.port = port, .amount = amount};
+
+    for (guint i = first; i < ways->len; i++) {
+        struct net_way *other = &g_array_index(ways, struct net_way, i);
+
+        if (other->port == port) {
+            other->amount += amount;
+            return;
+        }
+    }
+    g_array_append_val(ways, way);
+}
+
+/* Adds where 'way' goes on to from 'sw', among the ways from 'first' on. */
+static void
+go_on(const struct net *net, const struct fabric_switch *sw, const struct qp *qp,
+      int64_t amount, GArray *ways, guint first)
+{
+    const struct route_table *table = net->routes[sw->id];
+    uint16_t n, next;
+    const uint16_t *ports = route_table_get(table, qp->dst_nic, &n);
+
+    for (uint16_t i = 0; sw->lb && i < n; i++) {
+        add_way(ways, first, sw->ports[ports[i]].id, amount / n + (i < amount % n));
+    }
+    if (!sw->lb && n) {
+        next = route_pick(table, qp->dst_nic, qp->flow_hash, sw->hash_seed);
+        add_way(ways, first, sw->ports[next].id, amount);
+    }
+}
+
+void
+net_find_ways(const struct net *net, uint32_t index, unsigned side, int64_t amount,
+              GArray *ways)
+{
+    const struct qp *qp = net_qp(net, index, side);
+    guint from = 0, to;
+
+    g_array_set_size(ways, 0);
+    add_way(ways, 0, qp->nic->port->id, amount);
+    for (uint32_t hop = 1; hop < NET_MAX_HOPS && from < ways->len; hop++) {
+        for (to = ways->len; from < to; from++) {
+            const struct net_way way = g_array_index(ways, struct net_way, from);
+            const struct port *far = &net->ports[net->ports[way.port].peer];
+
+            if (!far->is_nic) {
+                go_on(net, far->owner, qp, way.amount, ways, to);
+            }
+        }
+    }
+}
+
 static int64_t
 rate_of(const struct net *net, uint32_t port)
 {
@@ -171,9 +227,10 @@ struct lone {
     int64_t post_ps; /* the first frame is ready */
     int64_t ack_latency_ps;
     int64_t ack_bytes, mtu_bytes, full_bytes, ack_every;
-    const struct nic_config *config; /* borrowed: the sender's */
-    bool acks_queue;                 /* on the way back */
-    int64_t done_ps;                 /* the last ACK has come in */
+    const struct nic_config *config;  /* borrowed: the sender's */
+    uint32_t first_bytes, last_bytes; /* extension headers there */
+    bool acks_queue;                  /* on the way back */
+    int64_t done_ps;                  /* the last ACK has come in */
 };
 
 /* Sends a frame that asks for an ACK or not. */
@@ -215,12 +272,13 @@ send_message(struct lone *lone, int64_t bytes)
     int64_t n = bytes ? (bytes + lone->mtu_bytes - 1) / lone->mtu_bytes : 1;
     int64_t last_bytes =
         nic_frame_bytes(lone->config, (uint32_t)(bytes - (n - 1) * lone->mtu_bytes),
-                        n == 1 ? RETH_BYTES : 0);
+                        lone->last_bytes + (n == 1 ? lone->first_bytes : 0));
 
     if (n > 1) {
-        send_data(lone,
-                  nic_frame_bytes(lone->config, (uint32_t)lone->mtu_bytes, RETH_BYTES),
-                  lone->ack_every == 1);
+        send_data(
+            lone,
+            nic_frame_bytes(lone->config, (uint32_t)lone->mtu_bytes, lone->first_bytes),
+            lone->ack_every == 1);
         send_middle(lone, 2, n);
     }
     send_data(lone, last_bytes, true);
@@ -241,9 +299,60 @@ acks_may_queue(const struct lone *lone)
     return false;
 }
 
+/* The responses of a READ, ready from 'ready_ps' on: the last one comes in when? */
+static int64_t
+send_responses(struct way *way, const struct nic_config *config, uint32_t mtu_bytes,
+               int64_t bytes, int64_t ready_ps)
+{
+    int64_t n = bytes ? (bytes + mtu_bytes - 1) / mtu_bytes : 1;
+    uint32_t rest_bytes = (uint32_t)(bytes - (n - 1) * mtu_bytes);
+
+    if (n > 1) {
+        send_frame(way, nic_frame_bytes(config, mtu_bytes, AETH_BYTES), ready_ps);
+        send_row(way, nic_frame_bytes(config, mtu_bytes, 0), n - 2);
+    }
+    return send_frame(way, nic_frame_bytes(config, rest_bytes, AETH_BYTES), ready_ps);
+}
+
+/* All requests of a READ are there before the first one is answered, or
+ * follow as responses come in. */
+static int64_t
+ideal_read_ps(const struct net *net, uint32_t index, unsigned side, int64_t bytes)
+{
+    const struct qp *from = net_qp(net, index, side);
+    const struct nic_config *there = from->nic->config;
+    const struct nic_config *here = net->nics[from->dst_nic].config;
+    struct way request, response;
+    int64_t ready_ps, done_ps = 0;
+
+    if (!find_way(net, index, 1 - side, &request) ||
+        !find_way(net, index, side, &response)) {
+        return TIME_NEVER_PS;
+    }
+    ready_ps =
+        send_frame(&request, nic_frame_bytes(here, 0, RETH_BYTES), here->latency_ps);
+    do {
+        int64_t part = bytes < WRITE_MAX_BYTES ? bytes : WRITE_MAX_BYTES;
+
+        done_ps = send_responses(&response, there, here->mtu_bytes, part,
+                                 ready_ps + there->latency_ps);
+        bytes -= part;
+    } while (bytes > 0);
+    return done_ps + here->latency_ps;
+}
+
 int64_t
 net_ideal_fct_ps(const struct net *net, uint32_t index, unsigned side, int64_t bytes)
 {
+    return net_ideal_verb_fct_ps(net, index, side, QP_WRITE, bytes);
+}
+
+int64_t
+net_ideal_verb_fct_ps(const struct net *net, uint32_t index, unsigned side,
+                      enum qp_verb verb, int64_t bytes)
+{
+    bool is_send = verb == QP_SEND || verb == QP_SEND_IMM;
+    bool has_imm = verb == QP_WRITE_IMM || verb == QP_SEND_IMM;
     const struct qp *qp = net_qp(net, index, side);
     const struct nic_config *here = qp->nic->config;
     const struct nic_config *far = net->nics[qp->dst_nic].config;
@@ -253,7 +362,13 @@ net_ideal_fct_ps(const struct net *net, uint32_t index, unsigned side, int64_t b
                         .mtu_bytes = here->mtu_bytes,
                         .full_bytes = nic_frame_bytes(here, here->mtu_bytes, 0),
                         .ack_every = here->ack_every,
-                        .config = here};
+                        .config = here,
+                        .first_bytes = is_send ? 0 : RETH_BYTES,
+                        .last_bytes = has_imm ? IMMDT_BYTES : 0};
+
+    if (verb == QP_READ) {
+        return ideal_read_ps(net, index, side, bytes);
+    }
 
     if (!find_way(net, index, side, &lone.there) ||
         !find_way(net, index, 1 - side, &lone.back)) {

@@ -19,6 +19,17 @@
 uint32_t net_find_path(const struct net *net, uint32_t index, unsigned side,
                        uint32_t ports[]);
 
+/* A port, and how much of something leaves by it. */
+struct net_way {
+    uint32_t port; /* dense id */
+    int64_t amount;
+};
+
+/* The same for 'amount' (>= 0) where switches spread packets: such a switch sends equal
+ * parts by all its next hops.  Replaces 'ways' (of struct net_way), in order of hops. */
+void net_find_ways(const struct net *net, uint32_t index, unsigned side, int64_t amount,
+                   GArray *ways);
+
 /* Least fct of a WRITE of 'bytes' (>= 0; cut at 1 GiB) that QP 'side' of connection
  * 'index' sends: from posting to the ACK of its last byte processed, alone in the
  * network, at line rate, without a window, nothing lost.  To the picosecond what the
@@ -27,5 +38,11 @@ uint32_t net_find_path(const struct net *net, uint32_t index, unsigned side,
  * the way back is so slow that ACKs queue on it. */
 int64_t net_ideal_fct_ps(const struct net *net, uint32_t index, unsigned side,
                          int64_t bytes);
+
+/* The same for any verb, an immediate data counted.  Of a READ 'side' is the QP whose host
+ * the bytes come from; the time is from posting at the other one to the last response in
+ * memory there. */
+int64_t net_ideal_verb_fct_ps(const struct net *net, uint32_t index, unsigned side,
+                              enum qp_verb verb, int64_t bytes);
 
 #endif

@@ -11,23 +11,28 @@
 #include <stdlib.h>
 
 #include "models/fault.h"
+#include "models/nic/drain.h"
+#include "models/switch/watchdog.h"
 
-/* Rates of chosen QPs, as long as they have something outstanding. */
+/* Rates of chosen QPs, as long as they have something to send. */
 static void
 sample_qps(struct lp *lp, struct net_lp *here)
 {
     for (uint32_t i = 0; i < here->n_sampled_qps; i++) {
-        struct qp *qp = here->sampled_qps[i];
+        struct net_sampled_qp *seen = &here->sampled_qps[i];
+        struct qp *qp = seen->qp;
+        int64_t sent = qp->payload_sent - seen->payload_sent;
 
-        if (qp->snd_una == qp->snd_end || qp->failed) {
+        if (!sent && ((qp->snd_nxt == qp->snd_end && !qp->answers.head) || qp->failed)) {
             continue;
         }
+        seen->payload_sent = qp->payload_sent;
         probe_add(&here->probe, &(struct probe_record){.time_ps = lp->now_ps,
                                                        .object = qp->id,
                                                        .cls = qp->cls,
                                                        .kind = PROBE_RATE,
                                                        .a = qp_rate_bps(qp, lp->now_ps),
-                                                       .b = qp->snd_nxt - qp->snd_una});
+                                                       .b = sent});
     }
 }
 
@@ -82,6 +87,16 @@ pause_end(struct lp *lp, struct port *port, unsigned cls)
     }
 }
 
+static outlined void
+refresh_pause(struct lp *lp, struct port *port, unsigned cls)
+{
+    if (port->is_nic) {
+        drain_refresh(lp, port, cls);
+    } else {
+        switch_refresh_pause(lp, port, cls);
+    }
+}
+
 static void
 handle(struct lp *lp, const struct event *event)
 {
@@ -112,10 +127,16 @@ handle(struct lp *lp, const struct event *event)
         pause_end(lp, event->obj, (unsigned)(source % N_CLASSES));
         break;
     case KIND_PAUSE_REFRESH:
-        switch_refresh_pause(lp, event->obj, (unsigned)(source % N_CLASSES));
+        refresh_pause(lp, event->obj, (unsigned)(source % N_CLASSES));
         break;
     case KIND_ACK_TIMER:
         nic_ack_timer(lp, event->obj);
+        break;
+    case KIND_RNR_TIMER:
+        nic_rnr_timer(lp, event->obj);
+        break;
+    case KIND_GAP_TIMER:
+        nic_gap_timer(lp, event->obj, (unsigned)(source % 2));
         break;
     case KIND_PIPE:
         pipe_arrive(lp, event->obj);
@@ -125,6 +146,12 @@ handle(struct lp *lp, const struct event *event)
         break;
     case KIND_FAULT:
         fault_strike(lp, event->obj);
+        break;
+    case KIND_WATCHDOG:
+        watchdog_poll(lp, event->obj);
+        break;
+    case KIND_DRAIN:
+        drain_next(lp, event->obj);
         break;
     case KIND_SAMPLE:
         sample(lp, event->obj);
@@ -196,6 +223,50 @@ stands_still(struct net *net, int64_t now_ps)
     return now_ps - net->progress_ps > net->grace_ps;
 }
 
+/* Will something take a port of the deadlock out of it: a watchdog, a link that goes
+ * down? */
+static bool
+has_remedy(const struct net *net, int64_t now_ps)
+{
+    for (uint32_t h = 0; h < net->deadlock.n_hops; h++) {
+        const struct port *port = &net->ports[net->deadlock.hops[h].port];
+        const struct fabric_switch *sw = port->owner;
+
+        if (sw->watchdog) {
+            return true;
+        }
+        for (uint32_t i = 0; i < net->n_faults; i++) {
+            const struct fault *fault = net->faults[i];
+
+            if (fault->at_ps >= now_ps && fault->kind == FAULT_DOWN &&
+                fault->port == port) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Ends the run when ports are deadlocked for good.  'is_last': it ends anyway, and
+ * whatever is deadlocked stays so. */
+static bool
+judge_deadlock(struct net *net, int64_t now_ps, bool is_last)
+{
+    struct deadlock found = {.hops = NULL};
+
+    if (!is_last && now_ps < net->next_look_ps) {
+        return false;
+    }
+    net->next_look_ps = now_ps + DEADLOCK_LOOK_PS;
+    if (!deadlock_find(net, now_ps, is_last ? 0 : DEADLOCK_LOOK_PS, &found)) {
+        return false;
+    }
+    deadlock_clear(&net->deadlock);
+    net->deadlock = found;
+    net->is_deadlocked = is_last || !has_remedy(net, now_ps);
+    return net->is_deadlocked;
+}
+
 static bool
 epoch(void *user, int64_t now_ps)
 {
@@ -219,8 +290,14 @@ epoch(void *user, int64_t now_ps)
         net->end = NET_END_STALLED;
     } else if (!goes_on) {
         net->end = NET_END_INTERRUPTED;
+    } else if (judge_deadlock(net, now_ps, false)) {
+        net->end = NET_END_DEADLOCK;
+        return false;
     } else {
         return true;
+    }
+    if (net->end != NET_END_DONE) {
+        judge_deadlock(net, now_ps, true);
     }
     return false;
 }
@@ -242,20 +319,37 @@ longest_pause_ps(const struct net *net)
     return most_ps;
 }
 
-/* The QPs of NICs that 'sampled' names; where it names nothing, ports
- * alone are sampled. */
+/* The longest a watchdog takes to strike a queue: one poll may come too soon. */
+static int64_t
+longest_watch_ps(const struct net *net)
+{
+    int64_t most_ps = 0;
+
+    for (uint32_t i = 0; i < net->n_switches; i++) {
+        const struct watchdog *dog = net->switches[i].watchdog;
+        int64_t watch_ps = dog ? dog->params.detect_ps + 2 * dog->params.poll_ps : 0;
+
+        most_ps = watch_ps > most_ps ? watch_ps : most_ps;
+    }
+    return most_ps;
+}
+
+/* The QPs of NICs that 'sampled' names; where it names nothing, all of a small network. */
 static void
 choose_qps(struct net *net)
 {
-    for (uint32_t i = 0; i < net->n_qps && net->sampled; i++) {
+    if (!net->sampled && net->n_qps > NET_SAMPLED_QPS) {
+        return;
+    }
+    for (uint32_t i = 0; i < net->n_qps; i++) {
         struct qp *qp = &net->qps[i];
         struct net_lp *here;
 
-        if (net->sampled[qp->nic->port->id]) {
+        if (!net->sampled || net->sampled[qp->nic->port->id]) {
             here = net_lp(net_lp_of_host(net, qp->nic->host));
-            here->sampled_qps =
-                g_renew(struct qp *, here->sampled_qps, here->n_sampled_qps + 1);
-            here->sampled_qps[here->n_sampled_qps++] = qp;
+            here->sampled_qps = g_renew(struct net_sampled_qp, here->sampled_qps,
+                                        here->n_sampled_qps + 1);
+            here->sampled_qps[here->n_sampled_qps++] = (struct net_sampled_qp){.qp = qp};
         }
     }
 }
@@ -281,7 +375,8 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
     net->watch = *watch;
     net->stop_ps = stop_ps;
     net->sim->stop_ps = stop_ps;
-    net->grace_ps = 2 * longest_pause_ps(net);
+    net->grace_ps = 2 * longest_pause_ps(net) + longest_watch_ps(net);
+    net->next_look_ps = DEADLOCK_LOOK_PS;
     for (uint32_t i = 0; i < net->n_lps; i++) {
         net->lps[i].probe.wanted = watch->sink.on_record ? ~watch->sink.skip : 0;
     }

@@ -24,6 +24,7 @@
 #include <glib.h>
 
 #include "models/cc/cc.h"
+#include "models/deadlock.h"
 #include "models/fault.h"
 #include "models/net_lp.h"
 #include "models/nic/nic.h"
@@ -49,6 +50,13 @@ struct net_qos {
     bool lossless, strict, ecn;
     int32_t weight; /* of the round robin, >= 1; without strict */
 };
+
+/* Where nothing says which, the rates of QPs are sampled if there are no more than these:
+ * 128 connections.  A guess of what still leaves room in series.csv for the ports. */
+#define NET_SAMPLED_QPS 256
+
+/* How lost packets come again. */
+enum nic_retransmit { NIC_GBN, NIC_SR };
 
 #define REACTION_IEEE INT64_C(-1) /* the limit of IEEE 802.3 at the link's rate */
 #define HEADROOM_COMPUTED INT64_C(-1)
@@ -79,6 +87,13 @@ struct nic_params {
     int64_t jitter_ps;       /* seeded start offset up to it; -1: one full frame */
     int64_t cnp_interval_ps;
     int64_t mtu_bytes, ack_every, max_inflight, ack_timeout, retry_count;
+    int64_t max_reads;     /* READs a QP may have outstanding */
+    int64_t receive_queue; /* receive WQEs of a QP; 0: always enough */
+    int64_t receive_delay_ps;
+    int64_t rnr_timer, rnr_retry;
+    int32_t retransmit; /* enum nic_retransmit */
+    int64_t sr_window;  /* packets; a power of two */
+    int64_t sr_reorder_ps, sr_repeat_ps;
     int64_t qps; /* queue pairs of a pair of hosts, where a workload says nothing */
     int64_t ip;  /* 4 or 6 */
     int64_t window_bytes;     /* WINDOW_BDP; 0: none */
@@ -89,6 +104,7 @@ struct nic_params {
     int32_t window_scope, arbiter, cnp, go_back; /* the enums above */
     bool window_varies, rate_bound;
     bool ack_first, ack_pausable, ack_coalesce, ack_duplicates;
+    int64_t ttl; /* of all packets: links between switches they may cross, and 1 */
     bool vlan;
     uint8_t pfc; /* bit c: the NIC obeys pauses of class c */
 };
@@ -102,7 +118,12 @@ struct switch_params {
     int64_t pfc_reaction_ps; /* REACTION_IEEE or >= 0 */
     int64_t hash_seed;       /* -1: from the scenario's seed and the switch's name, or for
                           HASH_MURMUR3 the node's id */
-    int64_t xon_offset_bytes;                            /* XON_OFFSET_FRAMES */
+    struct lb_params lb;
+    struct watchdog_params watchdog;
+    int32_t headroom_rule;      /* enum headroom_rule, of HEADROOM_COMPUTED */
+    int64_t cell_bytes;         /* of the buffer; for SONiC's rules only */
+    int64_t headroom_small_q32; /* share of small packets; likewise */
+    int64_t xon_offset_bytes;   /* XON_OFFSET_FRAMES */
     int32_t mmu, hash, next_hops, pfc_quanta, scheduler; /* the enums above */
     int32_t ecn_counts, ecn_marks;
     bool cut_through, ecn_at_dequeue;
@@ -117,6 +138,13 @@ struct ecn_params {
                               port's rate / this */
     int64_t from_rate_bps; /* of a set by rate: the slowest port this entry is for */
     const struct ecn_params *faster; /* borrowed: entry for faster ports; NULL: none */
+};
+
+/* A next hop given by hand: 'sw' sends what is for NICs of 'host' over all its links to
+ * node 'via', whatever the shortest paths are, and whether these links are up or not. */
+struct net_route {
+    uint32_t sw, host; /* ids among their kind */
+    uint32_t via;      /* node */
 };
 
 /* As a user gives it, base units. */
@@ -174,6 +202,7 @@ enum net_end {
     NET_END_STALLED,     /* operations outstanding, and nothing that could go on */
     NET_END_QP_ERROR,    /* a QP has used up its retries */
     NET_END_INTERRUPTED, /* on_epoch said no */
+    NET_END_DEADLOCK,    /* ports wait for each other, and nothing will free them */
 };
 
 /* Public to be read; written by net_*.c, and where the life above says so. */
@@ -186,6 +215,9 @@ struct net {
     uint32_t n_nodes, n_links, cap_nodes, cap_links;
     uint32_t n_hosts, n_switches;
     uint32_t *node_of_host, *node_of_switch; /* owned */
+
+    struct net_route *given_routes; /* owned: in the order given */
+    uint32_t n_given_routes;
 
     struct net_qos *qos; /* owned */
     uint32_t n_qos;
@@ -209,13 +241,14 @@ struct net {
 
     struct net_connection *connections; /* owned */
     uint32_t n_connections, cap_connections;
-    struct qp *qps; /* owned: from net_start() on */
+    struct qp *qps; /* owned, with their selective repeat: from net_start() on */
     uint32_t n_qps;
     uint32_t *qps_of_host; /* owned: QPs counted so far, for QPNs */
     GHashTable
         *ports_of_pair;      /* owned: connections of a pair of hosts that count ports */
     struct qp **scanned;     /* owned: lists of the NICs that scan */
     struct murmur_key *keys; /* owned: by QP; NULL: no switch hashes by them */
+    GArray *shared; /* owned: uint32_t, pairs of hosts that must share a process */
     uint32_t n_pipes;
     uint64_t n_timers;
 
@@ -236,7 +269,10 @@ struct net {
 
     struct net_watch watch;
     enum net_end end;
-    int64_t end_ps; /* the epoch it ended at */
+    struct deadlock deadlock; /* owned: the last one found; it may have been broken */
+    bool is_deadlocked;       /* it holds at the end */
+    int64_t next_look_ps;     /* for deadlocks; private */
+    int64_t end_ps;           /* the epoch it ended at */
     int64_t stop_ps;
     int64_t grace_ps;    /* how long a standstill may last before it is one; private */
     int64_t progress_ps; /* last epoch that saw foreground events; private */
@@ -259,6 +295,11 @@ uint32_t net_add_link(struct net *net, uint32_t a, uint32_t b,
 uint32_t net_find_node(const struct net *net, const char *name);
 uint32_t net_find_link(const struct net *net, const char *name);
 
+/* Has switch 'sw' reach NICs of 'host' by node 'via', a neighbour (ids as in
+ * struct net_route); several for the same pair are all next hops.  Before the routes are
+ * computed. */
+void net_add_route(struct net *net, uint32_t sw, uint32_t host, uint32_t via);
+
 /* Adds a kind of traffic (copied). */
 void net_add_qos(struct net *net, const struct net_qos *qos);
 
@@ -279,6 +320,10 @@ void net_set_routes(struct net *net, uint32_t sw, struct route_table *table);
  * port and key are filled in. */
 void net_add_fault(struct net *net, uint32_t link, const struct fault *fault);
 
+/* Plans 'fault' (copied) at one port of a host: FAULT_STORM, FAULT_STORM_END,
+ * FAULT_SLOW; likewise. */
+void net_add_port_fault(struct net *net, uint32_t port, const struct fault *fault);
+
 /* Has 'sw' forward by 'table' (steals it) from 'at_ps' on; likewise. */
 void net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table,
                        int64_t at_ps);
@@ -292,6 +337,10 @@ uint32_t net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t 
 /* Gives connection 'index' the UDP ports 'sport' and 'dport' in place of its own; 0: that
  * one stays. */
 void net_set_udp_ports(struct net *net, uint32_t index, uint16_t sport, uint16_t dport);
+
+/* Has two hosts live in one process, so that one may act on the other at once.  Before
+ * step 5. */
+void net_share_process(struct net *net, uint32_t host_a, uint32_t host_b);
 
 /* IPv4 address of NIC 'nic' (dense id), which ECMP hashes and captures show. */
 uint32_t net_ip_of_nic(uint32_t nic);

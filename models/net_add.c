@@ -7,6 +7,8 @@
 
 #include "models/net.h"
 
+#include "models/switch/watchdog.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +27,7 @@ net_new(uint64_t seed)
 
     net->seed = seed;
     net->lookahead_link = UINT32_MAX;
+    net->shared = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     return net;
 }
 
@@ -143,6 +146,15 @@ net_find_link(const struct net *net, const char *name)
 }
 
 void
+net_add_route(struct net *net, uint32_t sw, uint32_t host, uint32_t via)
+{
+    net->given_routes =
+        g_renew(struct net_route, net->given_routes, net->n_given_routes + 1);
+    net->given_routes[net->n_given_routes++] =
+        (struct net_route){.sw = sw, .host = host, .via = via};
+}
+
+void
 net_add_qos(struct net *net, const struct net_qos *qos)
 {
     net->qos = g_renew(struct net_qos, net->qos, net->n_qos + 1);
@@ -182,6 +194,7 @@ net_free(struct net *net)
         return;
     }
     sim_free(net->sim);
+    g_array_unref(net->shared);
     for (uint32_t i = 0; i < net->n_nodes; i++) {
         g_free(net->nodes[i].name);
     }
@@ -194,6 +207,15 @@ net_free(struct net *net)
     for (uint32_t i = 0; net->ports && i < net->n_ports; i++) {
         port_clear(&net->ports[i]);
     }
+    for (uint32_t i = 0; net->switches && i < net->n_switches; i++) {
+        lb_free(net->switches[i].lb);
+        watchdog_free(net->switches[i].watchdog);
+    }
+    for (uint32_t i = 0; i < net->n_nics; i++) {
+        free(net->nics[i].drain);
+    }
+    deadlock_clear(&net->deadlock);
+    g_free(net->given_routes);
     for (uint32_t i = 0; i < net->n_tables; i++) {
         route_table_free(net->tables[i]);
     }
@@ -221,6 +243,9 @@ net_free(struct net *net)
     free(net->ports);
     free(net->nics);
     free(net->switches);
+    for (uint32_t i = 0; net->qps && i < net->n_qps; i++) {
+        free(net->qps[i].sr);
+    }
     free(net->qps);
     g_free(net->nic_of_host);
     g_free(net->nic_configs);

@@ -8,7 +8,10 @@
 #include "models/net.h"
 
 #include "models/net_params.h"
+#include "models/nic/drain.h"
 #include "models/switch/ecn.h"
+#include "models/switch/headroom.h"
+#include "models/switch/watchdog.h"
 #include "models/switch/mmu_hpcc.h"
 #include "sim/mem.h"
 #include "sim/rng.h"
@@ -264,7 +267,8 @@ set_answers(const struct net *net, const struct nic_params *params,
     }
 }
 
-/* Packets that a window of 'params' holds at most; 0: it is computed later, or none. */
+/* Packets that a window of 'params' holds at most, as far as it is known yet; 0: any
+ * number. */
 static int64_t
 window_pkts(const struct nic_params *params)
 {
@@ -273,6 +277,19 @@ window_pkts(const struct nic_params *params)
         (MAX(params->window_bytes, 0) + params->mtu_bytes - 1) / params->mtu_bytes;
 
     return window && pkts ? MIN(window, pkts) : window + pkts;
+}
+
+/* Packets a QP may have unacknowledged where 'wanted' are asked for (0: any number): half of
+ * the PSNs, what a selective repeat keeps book of, or less. */
+static uint32_t
+largest_window(const struct nic_params *params, int64_t wanted)
+{
+    int64_t most = (1 << 23) - 1;
+
+    if (params->retransmit == NIC_SR && params->sr_window < most) {
+        most = params->sr_window;
+    }
+    return (uint32_t)(wanted ? MIN(wanted, most) : most);
 }
 
 static void
@@ -292,7 +309,9 @@ make_nics(struct net *net)
         const struct net_qos *cnp = &net->qos[net->cnp_qos];
         uint16_t ip_bytes = params->ip == 6 ? IPV6_BYTES : IPV4_BYTES;
         uint16_t vlan_bytes = params->vlan ? VLAN_BYTES : 0;
-        uint32_t window = (uint32_t)window_pkts(params);
+        uint32_t sr_window =
+            params->retransmit == NIC_SR ? (uint32_t)params->sr_window : 0;
+        uint32_t window = largest_window(params, window_pkts(params));
         uint32_t ack_every = (uint32_t)params->ack_every;
         bool has_cc = net->cc->needs & CC_NEEDS_ECN;
 
@@ -301,9 +320,15 @@ make_nics(struct net *net)
             .ip_bytes = ip_bytes,
             .vlan_bytes = vlan_bytes,
             /* A window smaller than two ACK intervals would stop and go. */
-            .ack_every =
-                window && ack_every > (window + 1) / 2 ? (window + 1) / 2 : ack_every,
-            .max_inflight = (uint32_t)params->max_inflight,
+            .ack_every = ack_every > (window + 1) / 2 ? (window + 1) / 2 : ack_every,
+            .max_inflight = largest_window(params, params->max_inflight),
+            .max_reads = (uint32_t)params->max_reads,
+            .receive_queue = (uint32_t)params->receive_queue,
+            .rnr_timer = (uint8_t)params->rnr_timer,
+            .rnr_retry = (uint8_t)params->rnr_retry,
+            .sr_window = sr_window,
+            .sr_reorder_ps = params->sr_reorder_ps,
+            .sr_repeat_ps = params->sr_repeat_ps,
             .ack_timeout_ps =
                 params->ack_timeout ? (4096 * PS_PER_NS) << params->ack_timeout : 0,
             .retry_count = (uint32_t)params->retry_count,
@@ -322,6 +347,7 @@ make_nics(struct net *net)
             .ack_latency_ps = params->ack_latency_ps,
             .cnp_tos = (uint8_t)(cnp->dscp << 2 | ECN_ECT0),
             .cnp_cls = cnp->cls,
+            .ttl = (uint8_t)params->ttl,
             .ecn = has_cc,
             .cc = net->cc,
             .cc_params = net->cc_params};
@@ -339,9 +365,35 @@ make_nics(struct net *net)
             nic->config = &net->nic_configs[h];
             nic->up =
                 (struct pipe){.latency_ps = params->latency_ps, .id = net->n_pipes++};
+            nic->reposts = (struct pipe){.latency_ps = params->receive_delay_ps,
+                                         .id = net->n_pipes++};
             fill_sched(net, &nic->sched);
         }
     }
+}
+
+/* What each lossless class of 'port' gets when it 'needs' so much to be safe. */
+static int64_t
+headroom_of(const struct net *net, const struct switch_params *params,
+            const struct port *port, int64_t needed, int64_t frame)
+{
+    const struct headroom_sonic in = {.rate_bps = port->rate_bps,
+                                      .delay_ps = net->links[port->link].params.delay_ps,
+                                      .reaction_ps = ieee_reaction_ps(port->rate_bps),
+                                      .cell_bytes = params->cell_bytes,
+                                      .small_q32 = params->headroom_small_q32,
+                                      .is_static =
+                                          params->headroom_rule == HEADROOM_SONIC_STATIC};
+
+    if (params->headroom_bytes != HEADROOM_COMPUTED) {
+        return params->headroom_bytes;
+    }
+    if (params->mmu == MMU_HPCC) {
+        return mmu_hpcc_headroom_bytes(port->rate_bps, in.delay_ps);
+    }
+    /* The frame that stops the peer may itself find the shared part full. */
+    return params->headroom_rule == HEADROOM_EXACT ? needed + frame
+                                                   : headroom_sonic_bytes(&in);
 }
 
 /* Headroom of the classes that 'port' pauses; their sum. */
@@ -355,11 +407,7 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
     int64_t needed = buffer_headroom_bytes(port->rate_bps, peer->delay_ps,
                                            peer->pause_reaction_ps, frame);
     bool is_hpcc = params->mmu == MMU_HPCC;
-    /* The frame that stops the peer may itself find the shared part full. */
-    int64_t computed = is_hpcc ? mmu_hpcc_headroom_bytes(port->rate_bps, peer->delay_ps)
-                               : needed + frame;
-    int64_t each =
-        params->headroom_bytes == HEADROOM_COMPUTED ? computed : params->headroom_bytes;
+    int64_t each = headroom_of(net, params, port, needed, frame);
     int64_t sum = 0;
 
     for (unsigned c = 0; c < N_CLASSES; c++) {
@@ -437,6 +485,9 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
         .lossless = lossless_classes(net) & params->pfc,
         .cuts_through = params->cut_through,
         .mmu_hpcc = is_hpcc,
+        .has_lb = params->lb.kind != LB_ECMP,
+        .lb = lb_new(&params->lb, net->seed, node->name),
+        .watchdog = watchdog_new(&params->watchdog, node->n_ports, net->seed, node->name),
         .id = id,
         .node = net->node_of_switch[id],
         .name = node->name};
@@ -497,11 +548,21 @@ net_build(struct net *net, GPtrArray *warnings, GError **error)
     return TRUE;
 }
 
-void
-net_set_routes(struct net *net, uint32_t sw, struct route_table *table)
+/* Keeps 'table' (steals it) for switch 'sw'. */
+static void
+keep_table(struct net *net, uint32_t sw, struct route_table *table)
 {
     net->tables = g_renew(struct route_table *, net->tables, net->n_tables + 1);
     net->tables[net->n_tables++] = table;
+    if (net->switches[sw].lb) {
+        lb_prepare(net->switches[sw].lb, table);
+    }
+}
+
+void
+net_set_routes(struct net *net, uint32_t sw, struct route_table *table)
+{
+    keep_table(net, sw, table);
     net->switches[sw].routes = table;
     net->routes[sw] = table;
 }
@@ -532,6 +593,35 @@ net_add_fault(struct net *net, uint32_t link, const struct fault *fault)
     }
 }
 
+/* The receive buffer of a NIC that will be slow; headroom as a switch has it. */
+static void
+add_drain(const struct net *net, struct nic *nic)
+{
+    const struct port *peer = &net->ports[nic->port->peer];
+    int64_t frame = largest_frame(net);
+
+    if (nic->drain) {
+        return;
+    }
+    nic->drain = mem_zero(1, sizeof *nic->drain);
+    nic->has_drain = true;
+    nic->drain->frame_bytes = frame;
+    nic->drain->headroom_bytes =
+        frame + buffer_headroom_bytes(peer->rate_bps, peer->delay_ps,
+                                      peer->pause_reaction_ps, frame);
+}
+
+void
+net_add_port_fault(struct net *net, uint32_t port, const struct fault *fault)
+{
+    struct fault *own = plan(net, fault);
+
+    own->port = &net->ports[port];
+    if (fault->kind == FAULT_SLOW) {
+        add_drain(net, own->port->owner);
+    }
+}
+
 void
 net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table, int64_t at_ps)
 {
@@ -540,7 +630,6 @@ net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table, int64
                                  .routes = &net->switches[sw].routes,
                                  .table = table};
 
-    net->tables = g_renew(struct route_table *, net->tables, net->n_tables + 1);
-    net->tables[net->n_tables++] = table;
+    keep_table(net, sw, table);
     plan(net, &change);
 }

@@ -19,6 +19,12 @@ struct net_seen {
     bool paused, moving;
 };
 
+/* A queue pair whose rate is sampled. */
+struct net_sampled_qp {
+    struct qp *qp;        /* borrowed */
+    int64_t payload_sent; /* at the last sample */
+};
+
 /* Touched by the thread of its process only, and by the first one at epochs. */
 struct net_lp {
     struct probe probe;
@@ -30,9 +36,9 @@ struct net_lp {
     struct net *net;      /* borrowed */
     uint32_t *ports;      /* owned: dense ids of the ports here, ascending */
     uint32_t n_ports;
-    int64_t n_samples;       /* so far */
-    struct net_seen *seen;   /* owned: n_ports x N_CLASSES; NULL without samples */
-    struct qp **sampled_qps; /* owned: those whose rate is sampled, by id; borrowed QPs */
+    int64_t n_samples;     /* so far */
+    struct net_seen *seen; /* owned: n_ports x N_CLASSES; NULL without samples */
+    struct net_sampled_qp *sampled_qps; /* owned: by id */
     uint32_t n_sampled_qps;
     struct hist latency; /* ps: data packets, first bit sent to last bit received here */
 };

@@ -8,6 +8,9 @@
 
 #include <assert.h>
 
+#include "models/switch/headroom.h"
+#include "models/switch/watchdog.h"
+
 /* A second: longer than any latency of a device, short enough that sums stay small. */
 #define LATENCY_MAX_PS PS_PER_S
 
@@ -18,6 +21,9 @@
     "IEEE 802.3 annex 31B and IEEE 802.1Q-2018 36.1.3: the longest reaction allowed at " \
     "the port's rate"
 
+static const char *const retransmit_words[] = {"gbn", "sr", NULL};
+static const char *const window_words[] = {"64",   "128",  "256",  "512",   "1024",
+                                           "2048", "4096", "8192", "16384", NULL};
 static const char *const ip_words[] = {"4", "6", NULL};
 static const char *const forwarding_words[] = {"store-and-forward", "cut-through", NULL};
 static const char *const ecn_at_words[] = {"enqueue", "dequeue", NULL};
@@ -32,6 +38,14 @@ static const char *const quanta_words[] = {"expire", "until-resume", NULL};
 static const char *const scheduler_words[] = {"dwrr", "rr", NULL};
 static const char *const counts_words[] = {"with", "without", NULL};
 static const char *const marks_words[] = {"ect", "all", NULL};
+static const char *const lb_words[] = {"ecmp", "flowlet", "spray", "adaptive", NULL};
+static const char *const spray_words[] = {"round-robin", "random", NULL};
+static const char *const flowlet_words[] = {"hash", "least-loaded", NULL};
+static const char *const headroom_words[] = {"exact", "sonic", "sonic-static", NULL};
+static const char *const watchdog_words[] = {"off", "drop", "forward", NULL};
+
+/* Longest timer of a watchdog: SONiC's own limit is 5 s. */
+#define WATCHDOG_MAX_PS (60 * PS_PER_S)
 
 #define NIC(field) .offset = offsetof(struct nic_params, field)
 #define SWITCH(field) .offset = offsetof(struct switch_params, field)
@@ -158,6 +172,98 @@ const struct param nic_param_table[] = {
      .source =
          "InfiniBand Architecture 1.4, 9.9.2.1.1: three bits; 7 in perftest and NCCL",
      .doc = "timeouts in a row a queue pair survives"},
+    {.name = "max_reads",
+     .kind = PARAM_INTEGER,
+     NIC(max_reads),
+     .unit = "",
+     .def = 16,
+     .min = 1,
+     .max = 128,
+     .source = "max_rd_atomic of mlx5 as perftest prints it: 16; InfiniBand "
+               "Architecture 1.4, 9.7.7",
+     .doc = "READs a queue pair may have outstanding; the responder takes as many"},
+    {.name = "receive_queue",
+     .kind = PARAM_INTEGER,
+     NIC(receive_queue),
+     .unit = "",
+     .def = 0,
+     .min = 0,
+     .max = 65536,
+     .source = "a choice: applications post enough; 65536 is above what mlx5 takes",
+     .doc = "receive WQEs of a queue pair, for SENDs and immediate data; 0: always "
+            "enough"},
+    {.name = "receive_delay",
+     .kind = PARAM_TIME,
+     NIC(receive_delay_ps),
+     .unit = "us",
+     .def = 0,
+     .min = 0,
+     .max = PS_PER_S,
+     .source = "a choice: at once; the application's doing",
+     .doc = "last bit of a message to its receive WQE being posted again"},
+    {.name = "rnr_timer",
+     .kind = PARAM_INTEGER,
+     NIC(rnr_timer),
+     .unit = "code",
+     .def = 12,
+     .min = 0,
+     .max = 31,
+     .source = "NCCL 2.30.7 src/transport/net_ib and rdma-core's examples: 12, 0.64 ms; "
+               "codes: InfiniBand Architecture 1.4, table 45",
+     .doc = "how long a receiver that is not ready asks its peer to wait"},
+    {.name = "rnr_retry",
+     .kind = PARAM_INTEGER,
+     NIC(rnr_retry),
+     .unit = "",
+     .def = 7,
+     .min = 0,
+     .max = 7,
+     .source = "InfiniBand Architecture 1.4, 9.7.5.2.8: three bits; 7 in perftest and "
+               "NCCL",
+     .doc = "refusals in a row a queue pair survives; 7: any number"},
+    {.name = "retransmit",
+     .kind = PARAM_ENUM,
+     NIC(retransmit),
+     .unit = "",
+     .def = NIC_GBN,
+     .min = NIC_GBN,
+     .max = NIC_SR,
+     .names = retransmit_words,
+     .source = "InfiniBand Architecture 1.4, 9.7.5: go-back-N",
+     .doc = "go-back-N, or selective repeat where both NICs of a connection have it"},
+    {.name = "sr_window",
+     .kind = PARAM_INTEGER,
+     NIC(sr_window),
+     .unit = "packets",
+     .def = 2048,
+     .min = 64,
+     .max = 16384,
+     .names = window_words,
+     .source = "8 MB of MTU 4096: 170 us at 400 Gb/s, more than a loaded path takes",
+     .doc = "selective repeat: how far packets may come out of order, and be "
+            "unacknowledged",
+     .guess = true},
+    {.name = "sr_reorder",
+     .kind = PARAM_TIME,
+     NIC(sr_reorder_ps),
+     .unit = "us",
+     .def = 50 * PS_PER_US,
+     .min = PS_PER_NS,
+     .max = PS_PER_S,
+     .source = "longer than a queue takes to drain that marks all (400 KB at 100 Gb/s: "
+               "32 us), by which paths may differ",
+     .doc = "selective repeat: a packet is lost that is missing so long after a later "
+            "one has come",
+     .guess = true},
+    {.name = "sr_repeat",
+     .kind = PARAM_TIME,
+     NIC(sr_repeat_ps),
+     .unit = "us",
+     .def = 100 * PS_PER_US,
+     .min = PS_PER_NS,
+     .max = PS_PER_S,
+     .source = "IRN (SIGCOMM '18), 4.1: RTO_low 100 us",
+     .doc = "selective repeat: what was told missing is told again after this"},
     {.name = "ip",
      .kind = PARAM_INTEGER,
      NIC(ip),
@@ -168,6 +274,17 @@ const struct param nic_param_table[] = {
      .names = ip_words,
      .source = "RoCEv2 annex A17: IPv4 or IPv6",
      .doc = "version of IP"},
+    {.name = "ttl",
+     .kind = PARAM_INTEGER,
+     NIC(ttl),
+     .unit = "",
+     .def = 64,
+     .min = 1,
+     .max = 255,
+     .source = "64: what Linux and mlx5 send RoCEv2 with",
+     .doc =
+         "IP TTL or hop limit of all packets: the switch that brings it to 0 loses the "
+         "packet"},
     {.name = "vlan",
      .kind = PARAM_BOOL,
      NIC(vlan),
@@ -465,6 +582,105 @@ const struct param switch_param_table[] = {
                "differ; "
                "with murmur3 the switch's node id",
      .doc = "seed of the hash that picks one of several equal-cost ports"},
+    {.name = "lb",
+     .kind = PARAM_ENUM,
+     SWITCH(lb.kind),
+     .unit = "",
+     .def = LB_ECMP,
+     .min = LB_ECMP,
+     .max = LB_ADAPTIVE,
+     .names = lb_words,
+     .source = "what switches do when nothing is set",
+     .doc = "which of several equal-cost ports a packet takes"},
+    {.name = "flowlet_gap",
+     .kind = PARAM_TIME,
+     SWITCH(lb.flowlet_gap_ps),
+     .unit = "us",
+     .def = 256 * PS_PER_US,
+     .min = 0,
+     .max = PS_PER_S,
+     .source =
+         "Junos OS, dynamic load balancing: inactivity interval of 256 us in Apstra's "
+         "default",
+     .doc = "flowlet: a flow that has paused so long may take another port"},
+    {.name = "flowlet_entries",
+     .kind = PARAM_INTEGER,
+     SWITCH(lb.flowlet_entries),
+     .unit = "",
+     .def = 256,
+     .min = 1,
+     .max = 32768,
+     .source =
+         "Junos OS, dynamic load balancing: flowset table of 256 entries a group by "
+         "default, 32768 at most",
+     .doc = "flowlet: entries of the table of each set of ports; flows in one entry move "
+            "together"},
+    {.name = "flowlet_path",
+     .kind = PARAM_ENUM,
+     SWITCH(lb.flowlet_path),
+     .unit = "",
+     .def = LB_BY_HASH,
+     .min = LB_BY_HASH,
+     .max = LB_LEAST_LOADED,
+     .names = flowlet_words,
+     .source = "LetFlow, NSDI 2017: at random, here by a hash of flow and flowlet; "
+               "least-loaded as CONGA, SIGCOMM 2014, of its own ports",
+     .doc = "flowlet: how a new flowlet's port is chosen"},
+    {.name = "spray",
+     .kind = PARAM_ENUM,
+     SWITCH(lb.spray),
+     .unit = "",
+     .def = LB_ROUND_ROBIN,
+     .min = LB_ROUND_ROBIN,
+     .max = LB_RANDOM,
+     .names = spray_words,
+     .source = "INFOCOM 2013, \"On the Impact of Packet Spraying\": round robin keeps "
+               "queues shortest",
+     .doc = "spray: in turn, from a seeded first port, or at random, seeded"},
+    {.name = "load_quantum",
+     .kind = PARAM_SIZE,
+     SWITCH(lb.load_quantum_bytes),
+     .unit = "KB",
+     .def = 8192,
+     .min = 1,
+     .max = BUFFER_MAX_BYTES,
+     .guess = true,
+     .source =
+         "guess: two full frames; chips grade ports in a few steps whose bounds are "
+         "not published",
+     .doc =
+         "adaptive and flowlet_path least-loaded: queues are compared in units of this; "
+         "among equals the hash decides"},
+    {.name = "headroom_rule",
+     .kind = PARAM_ENUM,
+     SWITCH(headroom_rule),
+     .unit = "",
+     .def = HEADROOM_EXACT,
+     .min = HEADROOM_EXACT,
+     .max = HEADROOM_SONIC_STATIC,
+     .names = headroom_words,
+     .source = "exact: the model's own need; sonic: sonic-swss, "
+               "buffer_headroom_mellanox.lua; sonic-static: pg_profile_lookup.ini of "
+               "Spectrum-1 to 3",
+     .doc = "how a computed headroom is computed"},
+    {.name = "cell",
+     .kind = PARAM_SIZE,
+     SWITCH(cell_bytes),
+     .unit = "B",
+     .def = 144,
+     .min = 64,
+     .max = 4096,
+     .source = "profile generic: Spectrum-2 and -3, sonic-buildimage asic_table.j2",
+     .doc = "unit of buffer memory; only SONiC's rules for headroom look at it"},
+    {.name = "headroom_small",
+     .kind = PARAM_FRACTION,
+     SWITCH(headroom_small_q32),
+     .unit = "",
+     .def = PARAM_ONE / 2,
+     .min = 0,
+     .max = PARAM_ONE,
+     .source = "sonic-swss: small_packet_percentage 50 by default",
+     .doc = "share of 64-byte packets that headroom_rule sonic provides for"},
     {.name = "xon_offset",
      .kind = PARAM_SIZE,
      SWITCH(xon_offset_bytes),
@@ -549,6 +765,54 @@ const struct param switch_param_table[] = {
      .names = marks_words,
      .source = "RFC 3168, section 5; HPCC ns-3 simulator, docs/hpcc.md, point 21",
      .doc = "packets that may be marked: ECN-capable ones or all; also `ecn.marks`"},
+    {.name = NULL},
+};
+
+#define WATCHDOG(field) .offset = offsetof(struct switch_params, watchdog.field)
+#define SONIC_SOURCE                                                                     \
+    "sonic-utilities, pfcwd/main.py: 200 ms for each 32 ports of the switch"
+
+const struct param watchdog_param_table[] = {
+    {.name = "action",
+     .kind = PARAM_ENUM,
+     WATCHDOG(action),
+     .unit = "",
+     .def = WATCHDOG_OFF,
+     .min = WATCHDOG_OFF,
+     .max = WATCHDOG_FORWARD,
+     .names = watchdog_words,
+     .source = "off, so that a run shows what PFC alone does; SONiC's default is drop",
+     .doc = "what happens to a queue that a peer keeps paused"},
+    {.name = "detect",
+     .kind = PARAM_TIME,
+     WATCHDOG(detect_ps),
+     .unit = "ms",
+     .def = WATCHDOG_SONIC,
+     .min = PS_PER_US,
+     .max = WATCHDOG_MAX_PS,
+     .special = "sonic",
+     .source = SONIC_SOURCE,
+     .doc = "paused so long without sending, a queue is struck"},
+    {.name = "restore",
+     .kind = PARAM_TIME,
+     WATCHDOG(restore_ps),
+     .unit = "ms",
+     .def = WATCHDOG_SONIC,
+     .min = PS_PER_US,
+     .max = WATCHDOG_MAX_PS,
+     .special = "sonic",
+     .source = SONIC_SOURCE,
+     .doc = "without a pause heard so long, it is as before"},
+    {.name = "poll",
+     .kind = PARAM_TIME,
+     WATCHDOG(poll_ps),
+     .unit = "ms",
+     .def = WATCHDOG_SONIC,
+     .min = PS_PER_US,
+     .max = WATCHDOG_MAX_PS,
+     .special = "sonic",
+     .source = SONIC_SOURCE ", 1 s at most; never longer than detect and restore",
+     .doc = "interval of looking at all queues"},
     {.name = NULL},
 };
 

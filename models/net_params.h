@@ -3,8 +3,8 @@
  * net_params.h - the parameters of NICs and switches as tables over struct nic_params and
  * struct switch_params, and the marking thresholds of a port.
  *
- * Keys that are no number or word (`pfc`, `ecn`) are not in the tables: the loader knows
- * them.
+ * Keys that are no number or word (`pfc`, `ecn`) are not in the tables, and `watchdog` is
+ * an object with one of its own: the loader knows them.
  */
 #ifndef ROCESIM_MODELS_NET_PARAMS_H
 #define ROCESIM_MODELS_NET_PARAMS_H
@@ -15,7 +15,8 @@
 /* End with a NULL name, as every table. */
 extern const struct param nic_param_table[];
 extern const struct param switch_param_table[];
-extern const struct param ecn_param_table[]; /* over ecn_params: kmin, kmax, pmax */
+extern const struct param watchdog_param_table[]; /* over switch_params.watchdog */
+extern const struct param ecn_param_table[];      /* over ecn_params: kmin, kmax, pmax */
 
 /* Thresholds for a port of 'rate_bps' (> 0): from the last entry of 'set' and those
  * chained to it whose from_rate_bps is not above it, else from 'set' itself; scaled when

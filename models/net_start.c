@@ -8,6 +8,8 @@
 #include "models/base_rtt.h"
 #include "models/net.h"
 
+#include "models/nic/retx_sr.h"
+#include "models/switch/watchdog.h"
 #include "sim/mem.h"
 #include "sim/rng.h"
 
@@ -89,6 +91,15 @@ net_new_timer(struct net *net)
     return net->n_timers++;
 }
 
+void
+net_share_process(struct net *net, uint32_t host_a, uint32_t host_b)
+{
+    if (host_a != host_b) {
+        g_array_append_val(net->shared, host_a);
+        g_array_append_val(net->shared, host_b);
+    }
+}
+
 uint32_t
 net_ip_of_nic(uint32_t nic)
 {
@@ -123,6 +134,13 @@ make_qp(struct net *net, const struct net_connection *connection, unsigned side)
                                     qp->src_port, qp->dst_port, 17);
     config->cc->init(qp->cc_state, config->cc_params, &env, &qp->rate);
     qp->window_pkts = config->max_inflight;
+    qp->careful = config->receive_queue != 0;
+    if (config->sr_window && net->nics[there].config->sr_window) {
+        uint32_t window = MIN(config->sr_window, net->nics[there].config->sr_window);
+
+        qp->sr = mem_zero(1, sr_bytes(window));
+        sr_init(qp->sr, window);
+    }
     if (net->keys) {
         net->keys[qp->id] =
             murmur_key(murmur_ip(net->node_of_host[connection->host[side]]),
@@ -155,8 +173,7 @@ set_windows(struct net *net)
             int64_t pkts = (bytes + params->mtu_bytes - 1) / params->mtu_bytes;
 
             qp->window_bytes = bytes;
-            qp->window_pkts =
-                (uint32_t)MIN(pkts, qp->window_pkts ? qp->window_pkts : UINT32_MAX);
+            qp->window_pkts = (uint32_t)MIN(pkts, qp->window_pkts);
         }
         qp_set_pace(qp);
     }
@@ -255,7 +272,8 @@ predicted_events(const struct net *net, const struct net_node *node)
 static void
 deal_nodes(struct net *net, enum partition_mode partition, uint32_t n_threads)
 {
-    struct partition_edge *edges = g_new(struct partition_edge, net->n_links + 1);
+    uint32_t n_shared = net->shared->len / 2, n_edges = net->n_links + n_shared;
+    struct partition_edge *edges = g_new(struct partition_edge, (gsize)n_edges + 1);
     struct partition_node *nodes = g_new(struct partition_node, net->n_nodes + 1);
     struct partition_result result;
 
@@ -268,12 +286,17 @@ deal_nodes(struct net *net, enum partition_mode partition, uint32_t n_threads)
                                            .b = link->node[1],
                                            .lookahead_ps = there < back ? there : back};
     }
+    for (uint32_t i = 0; i < n_shared; i++) {
+        edges[net->n_links + i] = (struct partition_edge){
+            .a = net->node_of_host[g_array_index(net->shared, uint32_t, 2 * i)],
+            .b = net->node_of_host[g_array_index(net->shared, uint32_t, 2 * i + 1)]};
+    }
     for (uint32_t n = 0; n < net->n_nodes; n++) {
         nodes[n] = (struct partition_node){
             .weight = predicted_events(net, &net->nodes[n]), .rack = net->nodes[n].rack};
     }
     net->lp_of_node = g_new0(uint32_t, net->n_nodes + 1);
-    partition_find(nodes, net->n_nodes, edges, net->n_links, partition, n_threads,
+    partition_find(nodes, net->n_nodes, edges, n_edges, partition, n_threads,
                    net->lp_of_node, &result);
     net->lookahead_ps = result.lookahead_ps;
     net->lookahead_link = result.edge;
@@ -350,6 +373,19 @@ lp_of_fault(const struct net *net, const struct fault *fault)
     g_assert_not_reached();
 }
 
+static void
+start_watchdogs(struct net *net)
+{
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        struct fabric_switch *sw = &net->switches[s];
+
+        if (sw->watchdog) {
+            lp_at(&net->sim->lps[net->lp_of_node[sw->node]], sw->watchdog->first_ps,
+                  event_key(PHASE_TIMER, sw->id, KIND_WATCHDOG, true), sw);
+        }
+    }
+}
+
 void
 net_start(struct net *net, enum partition_mode partition, uint32_t n_threads)
 {
@@ -362,6 +398,7 @@ net_start(struct net *net, enum partition_mode partition, uint32_t n_threads)
         lp_at(lp_of_fault(net, fault), fault->at_ps,
               event_key(PHASE_FAULT, fault->id, KIND_FAULT, false), fault);
     }
+    start_watchdogs(net);
 }
 
 struct lp *

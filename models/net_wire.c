@@ -11,7 +11,7 @@
  *   VLAN            a priority tag: VID 0 (802.1Q 9.6), PCP the traffic class
  *   P_Key           0xFFFF, the default; MigReq 1 but in CNPs, as mlx5 sends them
  *   BECN            1 in CNPs (annex A17.9.3)
- *   MSN             what the responder put into the answer's 'message'
+ *   MSN             what the responder put into the answer's 'message'; 0 in a SACK
  *   credits         none said
  *   RKey            one memory region for each receiving QP: its number, then 8 bits of key
  *   VA              that region is written from its begin to its end, a full packet for each
@@ -53,13 +53,28 @@ struct type_row {
 
 /* A new type is one line here. */
 static struct type_row
-row_of(enum packet_type type)
+row_of(const struct packet *pkt)
 {
-    switch (type) {
+    switch ((enum packet_type)pkt->type) {
     case PACKET_DATA:
+        if (pkt->flags & PACKET_SEND) {
+            ROW({WIRE_RC_SEND_MIDDLE, WIRE_RC_SEND_FIRST, WIRE_RC_SEND_LAST,
+                 WIRE_RC_SEND_ONLY},
+                0);
+        }
         ROW({WIRE_RC_WRITE_MIDDLE, WIRE_RC_WRITE_FIRST, WIRE_RC_WRITE_LAST,
              WIRE_RC_WRITE_ONLY},
             0);
+    case PACKET_READ_REQ:
+        ROW(ALWAYS(WIRE_RC_READ_REQUEST), 0);
+    case PACKET_READ_RESP:
+        ROW({WIRE_RC_READ_MIDDLE, WIRE_RC_READ_FIRST, WIRE_RC_READ_LAST,
+             WIRE_RC_READ_ONLY},
+            WIRE_ACK_NO_CREDITS);
+    case PACKET_RNR:
+        ROW(ALWAYS(WIRE_RC_ACK), (uint8_t)(WIRE_RNR | pkt->imm));
+    case PACKET_SACK:
+        ROW(ALWAYS(WIRE_SACK), WIRE_NAK_SEQUENCE);
     case PACKET_ACK:
         ROW(ALWAYS(WIRE_RC_ACK), WIRE_ACK_NO_CREDITS);
     case PACKET_NAK:
@@ -78,7 +93,7 @@ static uint8_t
 opcode_of(const struct packet *pkt)
 {
     unsigned position = pkt->flags & (PACKET_FIRST | PACKET_LAST);
-    uint8_t opcode = row_of((enum packet_type)pkt->type).opcode[position];
+    uint8_t opcode = row_of(pkt).opcode[position];
 
     /* SEND and WRITE, last and only: the next operation is the same with ImmDt. */
     return pkt->flags & PACKET_LAST && pkt->flags & PACKET_IMM ? opcode + 1 : opcode;
@@ -142,11 +157,14 @@ fill_extensions(const struct qp *src, const struct packet *pkt, struct wire_fram
         frame->reth.dma_bytes = pkt->tp.message_bytes;
     }
     if (headers & WIRE_AETH) {
-        frame->aeth.syndrome = row_of((enum packet_type)pkt->type).syndrome;
-        frame->aeth.msn = pkt->tp.message & PSN_MASK;
+        frame->aeth.syndrome = row_of(pkt).syndrome;
+        frame->aeth.msn = pkt->type == PACKET_SACK ? 0 : pkt->tp.message & PSN_MASK;
     }
     if (headers & WIRE_IMMDT) {
         frame->imm = pkt->imm;
+    }
+    if (headers & WIRE_ATOMIC_ACK) {
+        frame->atomic_ack = packet_missing(pkt);
     }
 }
 

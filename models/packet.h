@@ -33,6 +33,8 @@
 #define IMMDT_BYTES 4
 #define CNP_PAD_BYTES 16
 #define MTU_MAX_BYTES 4096
+/* What a NAK of a selective repeat has more than another: nic/retx_sr.c. */
+#define SACK_BYTES 12
 /* Largest frame: IPv6, VLAN, RETH and ImmDt on a full packet. */
 #define FRAME_MAX_BYTES                                                                  \
     (FRAME_FIXED_BYTES + IPV6_BYTES + VLAN_BYTES + RETH_BYTES + IMMDT_BYTES +            \
@@ -57,9 +59,13 @@ enum wire_format {
 
 /* What a frame is. */
 enum packet_type {
-    PACKET_DATA, /* RDMA WRITE, any position */
+    PACKET_DATA,      /* RDMA WRITE or SEND, any position */
+    PACKET_READ_RESP, /* RDMA READ response, any position */
+    PACKET_READ_REQ,  /* asks for tp.message_bytes from tp.psn on; 'imm': MTU */
     PACKET_ACK,
-    PACKET_NAK, /* PSN sequence error */
+    PACKET_NAK,  /* PSN sequence error */
+    PACKET_RNR,  /* receiver not ready; 'imm': timer code */
+    PACKET_SACK, /* PSNs missing in a selective repeat: see packet_set_missing() */
     PACKET_CNP,
     PACKET_PFC,
 };
@@ -72,6 +78,7 @@ enum packet_flag {
     PACKET_IMM = 8,     /* the message ends with immediate data */
     PACKET_AGAIN = 16,  /* a retransmission */
     PACKET_ECHO = 128, /* an answer that says its request was marked: in place of a CNP */
+    PACKET_SEND = 32,  /* of a SEND, not of a WRITE */
 };
 
 /* ECN field of the ToS byte (RFC 3168). */
@@ -124,6 +131,29 @@ static inline uint32_t
 packet_tick(int64_t time_ps)
 {
     return (uint32_t)((uint64_t)time_ps >> PACKET_TICK_BITS);
+}
+
+/* A PACKET_SACK: all before tp.psn has come, and of the 64 packets from that PSN plus
+ * 'imm' on those are missing whose bit in 'bits' is set. */
+static inline void
+packet_set_missing(struct packet *pkt, uint32_t offset, uint64_t bits)
+{
+    pkt->imm = offset;
+    pkt->tp.message = (uint32_t)bits;
+    pkt->tp.message_bytes = (uint32_t)(bits >> 32);
+}
+
+static inline uint64_t
+packet_missing(const struct packet *pkt)
+{
+    return (uint64_t)pkt->tp.message_bytes << 32 | pkt->tp.message;
+}
+
+/* Does 'pkt' carry PSNs of its own: data, a response or a request?  What faults count. */
+static inline bool
+packet_has_psn(const struct packet *pkt)
+{
+    return pkt->type <= PACKET_READ_REQ;
 }
 
 static inline bool

@@ -176,7 +176,7 @@ is_lost(struct port_loss *loss, const struct packet *pkt)
     uint64_t threshold = loss->by_size ? loss->by_size[pkt->size_bytes] : loss->threshold;
     bool lost = false;
 
-    if (pkt->type == PACKET_DATA && loss->next_drop < loss->n_drop &&
+    if (packet_has_psn(pkt) && loss->next_drop < loss->n_drop &&
         ++loss->n_data == loss->drop_list[loss->next_drop]) {
         loss->next_drop++;
         lost = true;
@@ -313,6 +313,7 @@ close_pause(struct port *port, unsigned cls, int64_t at_ps)
     }
     if (at_ps > turn->pause_from_ps) {
         port->stats[cls].paused_ps += at_ps - turn->pause_from_ps;
+        port->stats[cls].pause_over_ps = at_ps;
     }
     turn->pause_from_ps = 0;
     turn->pause_until_ps = 0;
@@ -327,6 +328,19 @@ port_forget_pauses(struct port *port)
         port->turn[c].pause_until_ps = 0;
     }
     port->paused = 0;
+}
+
+void
+port_ignore_pauses(struct port *port, unsigned cls, int64_t now_ps)
+{
+    port->pfc_rx &= (uint8_t) ~(1u << cls);
+    close_pause(port, cls, now_ps);
+}
+
+void
+port_obey_pauses(struct port *port, unsigned cls)
+{
+    port->pfc_rx |= (uint8_t)(1u << cls);
 }
 
 int64_t
@@ -371,6 +385,7 @@ port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
     net_lp(lp)->n_pauses_out--;
     for (unsigned c = 0; c < N_CLASSES; c++) {
         if (!(pkt->flags & port->pfc_rx & (1u << c))) {
+            port->stats[c].pfc_ignored += (pkt->flags >> c & 1) && pkt->pause.quanta[c];
             continue;
         }
         const struct probe_record record = {.time_ps = lp->now_ps,

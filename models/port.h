@@ -47,6 +47,7 @@ enum port_special {
     PORT_DOWN = 4,
     PORT_TAP_IN = 8,        /* frames that arrive are recorded */
     PORT_TAP_PEER_OUT = 16, /* what the peer has sent is recorded */
+    PORT_GUARDED = 32,      /* the watchdog of its switch takes packets of a class */
 };
 
 /* Egress side of a class: what every frame of it touches. */
@@ -77,6 +78,7 @@ struct in_class {
     int64_t told_at_ps;  /* when it was last told so */
     uint32_t xoff_cause; /* dense id of the egress port whose packet caused it */
     bool xoff;           /* the peer is told to stand still */
+    bool xoff_held;      /* xoff_cause was held by a pause itself; see port_is_held() */
     bool owed_frame;     /* the frame that stopped it lies in headroom; see buffer.h */
     bool refresh_timer;  /* KIND_PAUSE_REFRESH is queued */
 };
@@ -88,13 +90,16 @@ struct port_stats {
     /* Owned: bytes queued at each sample that found some; NULL: none. */
     struct hist *queue_hist;
     int64_t drops, drop_bytes; /* for lack of buffer, charged to the ingress */
-    int64_t lost_error;   /* at the receiving end: damaged, or lost by a fault's list */
-    int64_t lost_on_link; /* at the receiving end: under way when the link went down */
-    int64_t lost_down;    /* at the sending end: meant for a link that is down */
+    int64_t lost_error;    /* at the receiving end: damaged, or lost by a fault's list */
+    int64_t lost_on_link;  /* at the receiving end: under way when the link went down */
+    int64_t lost_down;     /* at the sending end: meant for a link that is down */
+    int64_t lost_watchdog; /* at the guarded port: queued, meant for it or come by it */
     int64_t marked;
     int64_t pfc_xoff_tx, pfc_xon_tx, pfc_xoff_rx, pfc_xon_rx;
-    int64_t pfc_lost;  /* at the receiving end; part of no other count of losses */
-    int64_t paused_ps; /* of pauses that are over */
+    int64_t pfc_lost;      /* at the receiving end; part of no other count of losses */
+    int64_t pfc_ignored;   /* stops heard and not obeyed */
+    int64_t paused_ps;     /* of pauses that are over */
+    int64_t pause_over_ps; /* end of the latest of these */
 };
 
 /* How the classes of an egress share it; shared by the ports of a device. */
@@ -286,6 +291,17 @@ port_is_paused(const struct port *port, unsigned cls, int64_t at_ps)
     return at_ps >= turn->pause_from_ps && at_ps < turn->pause_until_ps;
 }
 
+/* Does class 'cls' of 'port' stand still for a pause, or does it still send what was ready
+ * before its last pause ended?  Then what is queued here is no fault of this port. */
+static inline bool
+port_is_held(const struct port *port, unsigned cls, int64_t now_ps)
+{
+    const struct packet *head = port->out[cls].queue.head;
+
+    return port_is_paused(port, cls, now_ps) ||
+           (head && head->ready_ps < port->stats[cls].pause_over_ps);
+}
+
 /* Those of 'classes' that are not paused at 'now_ps'. */
 static inline uint8_t
 port_unpaused(const struct port *port, uint8_t classes, int64_t now_ps)
@@ -366,6 +382,11 @@ void port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
 
 /* The link has gone down: no pause heard over it holds any more. */
 void port_forget_pauses(struct port *port);
+
+/* From now on pauses of class 'cls' are ignored, the one that holds too; or obeyed
+ * again. */
+void port_ignore_pauses(struct port *port, unsigned cls, int64_t now_ps);
+void port_obey_pauses(struct port *port, unsigned cls);
 
 /* A pause has run out or is over: KIND_PAUSE_END. */
 void port_pause_end(struct lp *lp, struct port *port, unsigned cls);

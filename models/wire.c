@@ -71,6 +71,8 @@ static const struct opcode_row opcode_rows[256] = {
     [WIRE_UD_SEND_ONLY] = {"UD_SEND_ONLY", WIRE_DETH | WIRE_PAYLOAD},
     [WIRE_UD_SEND_ONLY_IMM] = {"UD_SEND_ONLY_IMM", WIRE_DETH | WIRE_IMMDT | WIRE_PAYLOAD},
     [WIRE_CNP] = {"CNP", WIRE_CNP_RESERVED},
+    /* The offset stands where ImmDt does, the bitmap where AtomicAckETH does. */
+    [WIRE_SACK] = {"SACK", WIRE_AETH | WIRE_ATOMIC_ACK | WIRE_IMMDT},
 };
 
 #undef BOTH

@@ -65,6 +65,7 @@ enum wire_opcode {
     WIRE_UD_SEND_ONLY = 0x64,
     WIRE_UD_SEND_ONLY_IMM = 0x65,
     WIRE_CNP = 0x81,
+    WIRE_SACK = 0xC0, /* of the manufacturer's: models/nic/retx_sr.c */
 };
 
 /* What follows BTH in frames of an opcode, in this order. */

@@ -15,6 +15,9 @@ nobase_dist_pkgdata_DATA += \
 	scenarios/papers/pfc-parking-lot.json \
 	scenarios/papers/pfc-victim-dcqcn.json \
 	scenarios/papers/pfc-victim.json \
+	scenarios/papers/websearch-30.json \
+	scenarios/papers/websearch-50.json \
+	scenarios/papers/websearch-70.json \
 	scenarios/practice/sc03-bytes-25g-n8.json \
 	scenarios/practice/sc03-bytes-400g-n8.json \
 	scenarios/practice/sc03-bytes-mtu1024-n8.json \
@@ -31,6 +34,13 @@ nobase_dist_pkgdata_DATA += \
 	scenarios/practice/sc05-gbn-100g-20us.json \
 	scenarios/practice/sc05-gbn-400g-10us.json \
 	scenarios/practice/sc05-gbn-400g-20us.json \
+	scenarios/practice/sc05-sr-100g-10us.json \
+	scenarios/practice/sc06-slow-receiver.json \
+	scenarios/practice/sc06-storm-watchdog.json \
+	scenarios/practice/sc06-storm.json \
+	scenarios/practice/sc07-loop-4500.json \
+	scenarios/practice/sc07-loop-6000.json \
+	scenarios/practice/sc07-loop-watchdog.json \
 	scenarios/practice/sc08-need-100g-40m.json \
 	scenarios/practice/sc08-need-400g-300m.json \
 	scenarios/practice/sc08-none-100g-40m.json \
@@ -44,5 +54,11 @@ nobase_dist_pkgdata_DATA += \
 	scenarios/practice/sc18-4mb-lossy.json \
 	scenarios/practice/sc18-64mb.json \
 	scenarios/practice/sc18-8mb-lossless.json \
+	scenarios/practice/sc22-100-400.json \
+	scenarios/practice/sc22-40-160.json \
+	scenarios/practice/sc22-neither.json \
+	scenarios/practice/sc22-pfc-only.json \
+	scenarios/practice/sc23-spray-gbn.json \
+	scenarios/practice/sc23-spray-sr.json \
 	scenarios/quickstart.json \
 	$(NULL)

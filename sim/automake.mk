@@ -4,6 +4,8 @@ noinst_LIBRARIES += libsim.a
 libsim_a_SOURCES = \
 	sim/barrier.c \
 	sim/barrier.h \
+	sim/decimal.c \
+	sim/decimal.h \
 	sim/event.c \
 	sim/event.h \
 	sim/forest.h \
@@ -23,5 +25,7 @@ libsim_a_SOURCES = \
 	sim/rng.h \
 	sim/sim.c \
 	sim/sim.h \
+	sim/text.c \
+	sim/text.h \
 	sim/units.h \
 	$(NULL)

@@ -7,6 +7,8 @@
  * object does, and adding a switch changes no other switch's draws.
  *
  * Source: the mixing steps are those of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+ * A logarithm is taken bit by bit by squaring (Knuth, The Art of Computer Programming 1,
+ * section 1.2.2): integers only, so that no libm or compiler has a part in a draw.
  */
 #ifndef ROCESIM_SIM_RNG_H
 #define ROCESIM_SIM_RNG_H
@@ -39,5 +41,13 @@ rng_below(uint64_t key, uint64_t n, uint64_t bound)
 {
     return (uint64_t)(((unsigned __int128)rng_u64(key, n) * bound) >> 64);
 }
+
+/* -ln((u + 1) / 2^64) in Q32, 0 to 64 ln 2; less than 1.0001 below and 0.0001 above the
+ * exact value times 2^32.  About 40 multiplications. */
+uint64_t rng_minus_ln_q32(uint64_t u);
+
+/* Draw number 'n' of the exponential distribution of mean 'mean' (0 to 2^57), to the
+ * nearest whole number.  At most 44.4 times the mean. */
+int64_t rng_exponential(uint64_t key, uint64_t n, int64_t mean);
 
 #endif

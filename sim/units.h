@@ -24,6 +24,10 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* A function that is seldom called from a hot one: kept out of it, so that it stays small
+ * enough to be inlined itself. */
+#define outlined __attribute__((noinline))
+
 /* Time of 'bytes' (0 to 2^60) at 'rate_bps' (>= 1), rounded up.  The product needs up to
  * 107 bits, so this is for set-up and odd rates; else see sim_ps_per_byte(). */
 static inline int64_t

@@ -6,6 +6,8 @@
 
 # Helpers that several test programs share.
 libtests_a_SOURCES = \
+	tests/support/all_to_all.c \
+	tests/support/all_to_all.h \
 	tests/support/bottleneck.c \
 	tests/support/bottleneck.h \
 	tests/support/data.c \
@@ -32,44 +34,63 @@ unit_tests = \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
 	tests/unit/test_cc_hpcc \
+	tests/unit/test_cdf \
+	tests/unit/test_census \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
 	tests/unit/test_compat \
+	tests/unit/test_csv_read \
+	tests/unit/test_drain \
+	tests/unit/test_fabric \
 	tests/unit/test_flows \
+	tests/unit/test_gen_poisson \
 	tests/unit/test_gen_trace \
 	tests/unit/test_hpcc_nic \
 	tests/unit/test_hpcc_switch \
+	tests/unit/test_import_files \
+	tests/unit/test_lb \
 	tests/unit/test_nic \
 	tests/unit/test_outdir \
 	tests/unit/test_param \
 	tests/unit/test_partition \
+	tests/unit/test_pause_tree \
 	tests/unit/test_player \
 	tests/unit/test_port \
 	tests/unit/test_profiles \
 	tests/unit/test_qp \
 	tests/unit/test_quantity \
+	tests/unit/test_read \
 	tests/unit/test_results \
+	tests/unit/test_retx_sr \
 	tests/unit/test_ring \
 	tests/unit/test_ring_plan \
+	tests/unit/test_rng \
+	tests/unit/test_rnr \
 	tests/unit/test_route \
 	tests/unit/test_run \
 	tests/unit/test_scenario \
 	tests/unit/test_series \
+	tests/unit/test_stats \
+	tests/unit/test_sweep \
 	tests/unit/test_switch \
 	tests/unit/test_tap \
 	tests/unit/test_topo \
+	tests/unit/test_trace_jsonl \
 	tests/unit/test_trace_nccl_log \
 	tests/unit/test_units \
+	tests/unit/test_watchdog \
 	tests/unit/test_wire \
 	$(NULL)
 
 property_tests = \
+	tests/property/prop_deadlock \
 	tests/property/prop_engine \
 	tests/property/prop_event_queue \
 	tests/property/prop_ideal \
 	tests/property/prop_lossless \
 	tests/property/prop_scenario \
+	tests/property/prop_verbs \
 	$(NULL)
 
 golden_tests = \
@@ -79,6 +100,7 @@ theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
 	tests/theory/test_hpcc_cases \
+	tests/theory/test_known_all_to_all \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
 	tests/theory/test_known_buffer \
@@ -86,6 +108,7 @@ theory_tests = \
 	tests/theory/test_known_dcqcn \
 	tests/theory/test_known_ecn \
 	tests/theory/test_known_equilibria \
+	tests/theory/test_known_fabric \
 	tests/theory/test_known_incast \
 	tests/theory/test_known_laws \
 	tests/theory/test_known_paths \
@@ -96,14 +119,20 @@ theory_tests = \
 
 check_scripts = \
 	tests/cli/bad-input.sh \
+	tests/cli/compare.sh \
 	tests/cli/hpcc.sh \
+	tests/cli/import.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
+	tests/cli/pauses.sh \
 	tests/cli/pcap.sh \
 	tests/cli/plausible.sh \
 	tests/cli/plot.sh \
 	tests/cli/results.sh \
 	tests/cli/signals.sh \
+	tests/cli/sweep.sh \
+	tests/cli/topo.sh \
+	tests/cli/trace.sh \
 	tests/cli/unwritable.sh \
 	tests/cli/verdicts.sh \
 	tests/cli/version.sh \
@@ -119,6 +148,7 @@ check_scripts = \
 # ---- make check-long: under 12 minutes --------------------------------------------------
 
 check_long_tests = \
+	tests/theory/test_known_all_to_all_1024 \
 	tests/theory/test_known_allreduce_1gib \
 	$(NULL)
 
@@ -126,6 +156,7 @@ check_long_scripts = \
 	tests/full/determinism.sh \
 	tests/fuzz/run \
 	tests/mutants/run \
+	tests/validate/experiments \
 	$(NULL)
 
 # ---- make check-full: the whole determinism matrix --------------------------------------
@@ -147,24 +178,26 @@ bench_programs = \
 	$(NULL)
 
 fuzz_targets = \
+	tests/fuzz/fuzz_import \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_scenario \
+	tests/fuzz/fuzz_trace_jsonl \
 	tests/fuzz/fuzz_wire \
 	$(NULL)
 
-validate_scripts = \
-	tests/validate/experiments \
-	$(NULL)
 
 # Each makes the test named in it fail; tests/mutants/run sees to that.
 mutants = \
 	tests/mutants/alpha-doubled.patch \
 	tests/mutants/cnp-interval-doubled.patch \
+	tests/mutants/deadlock-without-draining.patch \
 	tests/mutants/hpcc-cut-at-first.patch \
 	tests/mutants/hpcc-exact-times.patch \
 	tests/mutants/icrc-covers-ecn.patch \
 	tests/mutants/no-reth-bytes.patch \
 	tests/mutants/psn-off-by-one.patch \
+	tests/mutants/read-from-the-start.patch \
+	tests/mutants/sr-no-patience.patch \
 	tests/mutants/xon-at-zero.patch \
 	$(NULL)
 
@@ -174,18 +207,21 @@ EXTRA_DIST += \
 	$(check_long_scripts) \
 	$(check_scripts) \
 	$(mutants) \
-	$(validate_scripts) \
 	tests/cli/lib.sh \
 	tests/cli/scapy-icrc \
 	tests/copy-tree \
+	tests/data/cdf \
 	tests/data/determinism \
 	tests/data/icrc \
+	tests/data/import \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
 	tests/data/ns3 \
 	tests/data/rxe-pcap \
 	tests/data/scenario \
+	tests/data/topo \
+	tests/data/trace-jsonl \
 	tests/data/verdicts \
 	tests/fuzz/corpus \
 	tests/golden/ring \
@@ -266,7 +302,7 @@ validate: rocesim $(theory_tests) $(check_long_tests)
 	$(AM_V_at)rm -f $(validation_records)
 	$(AM_V_at)status=0; \
 	VALIDATION_OUT=$(abs_builddir)/$(validation_records) \
-	$(run_tests) -j 1 -t 7200 $(theory_tests) $(check_long_tests) $(validate_scripts) || \
+	$(run_tests) -j 1 -t 7200 $(theory_tests) $(check_long_tests) tests/validate/experiments || \
 		status=$$?; \
 	$(srcdir)/tests/validate/table $(validation_records) >$(validation_records).md && \
 	mv $(validation_records).md $(srcdir)/docs/validation.md && exit $$status

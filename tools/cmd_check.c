@@ -5,7 +5,9 @@
  */
 #include <config.h>
 
+#include "tools/advice.h"
 #include "tools/command.h"
+#include "tools/fabric/fabric.h"
 #include "tools/forecast.h"
 #include "tools/results/json_out.h"
 #include "tools/results/text.h"
@@ -32,14 +34,6 @@ static const struct option check_options[] = {
     {0},
 };
 
-static const char *const tier_names[] = {"host", "leaf", "spine", "core"};
-
-static const char *
-tier_name(unsigned tier)
-{
-    return tier < G_N_ELEMENTS(tier_names) ? tier_names[tier] : "above";
-}
-
 /* ---- JSON ----------------------------------------------------------------------------- */
 
 static void
@@ -50,7 +44,7 @@ put_tiers_json(struct json_out *json, const struct topo_counts *counts)
         const struct topo_tier *tier = &counts->tier[t];
 
         json_out_open(json, NULL, '{', true);
-        json_out_text(json, "tier", tier_name(t));
+        json_out_text(json, "tier", fabric_tier_name(t));
         json_out_int(json, "nodes", tier->n_nodes);
         json_out_int(json, "ports", (int64_t)tier->n_ports);
         json_out_int(json, "down", (int64_t)tier->n_down);
@@ -60,6 +54,21 @@ put_tiers_json(struct json_out *json, const struct topo_counts *counts)
         json_out_close(json, '}');
     }
     json_out_close(json, ']');
+}
+
+static void
+put_advice_json(struct json_out *json, const struct net *net)
+{
+    const struct advice_ecn advice = advice_ecn(net);
+
+    json_out_open(json, "ecn_before_pfc", '{', true);
+    if (advice.name) {
+        json_out_text(json, "switch", advice.name);
+        json_out_int(json, "kmin_bytes", advice.kmin_bytes);
+        json_out_int(json, "limit_bytes", advice.limit_bytes);
+        json_out_int(json, "static_pfc_bytes", advice.pfc_bytes);
+    }
+    json_out_close(json, '}');
 }
 
 static void
@@ -82,6 +91,7 @@ put_findings_json(struct json_out *json, const struct run *run,
     } else {
         json_out_null(json, "lookahead_link");
     }
+    put_advice_json(json, net);
     json_out_int(json, "connections", net->n_connections);
     json_out_int(json, "payload_bytes", forecast->payload_bytes);
     json_out_int(json, "data_packets", forecast->data_packets);
@@ -120,7 +130,8 @@ print_tiers(const struct net *net, const struct topo_counts *counts)
         const struct topo_tier *tier = &counts->tier[t];
 
         printf("%-12s%8u%8" G_GUINT64_FORMAT "%8" G_GUINT64_FORMAT "%8" G_GUINT64_FORMAT,
-               tier_name(t), tier->n_nodes, tier->n_ports, tier->n_down, tier->n_up);
+               fabric_tier_name(t), tier->n_nodes, tier->n_ports, tier->n_down,
+               tier->n_up);
         if (tier->ratio_up && tier->ratio_down) {
             printf("   %" G_GINT64_FORMAT ":%" G_GINT64_FORMAT " (%s)", tier->ratio_down,
                    tier->ratio_up, net->nodes[tier->worst_node].name);
@@ -153,6 +164,27 @@ print_processes(const struct net *net)
     putchar('\n');
 }
 
+/* Does ECN mark before PFC stops? */
+static void
+print_advice(const struct net *net)
+{
+    const struct advice_ecn advice = advice_ecn(net);
+    g_autoptr(GString) kmin = g_string_new(NULL), limit = g_string_new(NULL),
+                       pfc = g_string_new(NULL);
+
+    if (!advice.name) {
+        return;
+    }
+    text_size(kmin, advice.kmin_bytes);
+    text_size(limit, advice.limit_bytes);
+    text_size(pfc, advice.pfc_bytes);
+    printf("%-12s%s marks from %s on: %s before PFC stops a sender, whoever sends; the "
+           "limit is %s\n%-12sa constant PFC threshold up to %s would be safe there\n",
+           "thresholds", advice.name, kmin->str,
+           advice.kmin_bytes < advice.limit_bytes ? "always" : "not always", limit->str,
+           "", pfc->str);
+}
+
 static void
 print_text(const struct run *run, const struct topo_counts *counts,
            const struct forecast *forecast)
@@ -168,6 +200,7 @@ print_text(const struct run *run, const struct topo_counts *counts,
     print_tiers(run->net, counts);
     putchar('\n');
     print_processes(run->net);
+    print_advice(run->net);
     text_size(size, forecast->payload_bytes);
     printf("%-12s%s of payload on %u connections\n", "traffic", size->str,
            run->net->n_connections);

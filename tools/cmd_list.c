@@ -10,7 +10,10 @@
 
 #include "tools/command.h"
 #include "tools/data.h"
+#include "tools/import/import.h"
+#include "tools/scenario/profile.h"
 #include "tools/scenario/scenario.h"
+#include "workloads/cdf.h"
 #include "workloads/trace/trace.h"
 #include "workloads/work.h"
 
@@ -249,6 +252,25 @@ list_guesses(void)
 
 /* ---- the other lists ------------------------------------------------------------------ */
 
+/* Formats of files that types "file" and `rocesim import` read. */
+static int
+list_formats(void)
+{
+    printf("topology, type file:\n");
+    for (size_t i = 0; topo_reader_list[i]; i++) {
+        printf("  %-14s %s\n", topo_reader_list[i]->name, topo_reader_list[i]->doc);
+    }
+    printf("workload, type file:\n");
+    for (size_t i = 0; flow_reader_list[i]; i++) {
+        printf("  %-14s %s\n", flow_reader_list[i]->name, flow_reader_list[i]->doc);
+    }
+    printf("rocesim import:\n");
+    for (const struct import_format *f = import_formats; f->name; f++) {
+        printf("  %-14s %s\n", f->name, f->doc);
+    }
+    return STATUS_OK;
+}
+
 static int
 list_topologies(void)
 {
@@ -394,6 +416,26 @@ list_nodes(void)
     return STATUS_OK;
 }
 
+/* Distributions of flow sizes. */
+static int
+list_cdfs(void)
+{
+    g_auto(GStrv) names = profile_cdf_names();
+
+    for (char **name = names; *name; name++) {
+        g_autofree char *file = g_strdup_printf("workloads/cdf/%s.json", *name);
+        g_autofree char *path = data_find(file);
+        struct cdf *cdf = path ? cdf_load(path, NULL) : NULL;
+        json_t *root = load_data(file);
+
+        printf("%-22s mean %8.0f B, %s\n", *name, cdf ? cdf_mean_bytes(cdf) : 0,
+               text_of(root, "source"));
+        json_decref(root);
+        cdf_free(cdf);
+    }
+    return STATUS_OK;
+}
+
 static int
 list_all_params(void)
 {
@@ -411,6 +453,8 @@ static const struct {
     {"nics", "profiles of NICs", list_nics},
     {"nodes", "profiles of nodes", list_nodes},
     {"traces", "formats of traces", list_traces},
+    {"formats", "files of other simulators", list_formats},
+    {"cdfs", "distributions of flow sizes, for poisson", list_cdfs},
     {"params", "every parameter: default, range, source", list_all_params},
     {"scenarios", "scenarios that come along", list_scenarios},
     {"schema", "the parameters as JSON", list_schema},
@@ -478,9 +522,9 @@ const struct command command_list = {
     .words = "[WHAT [OBJECT]]",
     .doc = "Lists what there is.",
     .more =
-        "WHAT is topologies, workloads, cc, switches, nics, nodes, traces, params,\n"
-        "scenarios or schema; OBJECT, behind params, a part of a scenario such as nic\n"
-        "or cc.\n",
+        "WHAT is topologies, workloads, cc, switches, nics, nodes, traces, formats,\n"
+        "cdfs, params, scenarios or schema; OBJECT, behind params, a part of a scenario\n"
+        "such as nic or cc.\n",
     .options = list_options,
     .least_words = 0,
     .most_words = 2,

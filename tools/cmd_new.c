@@ -129,10 +129,72 @@ static const char graph_text[] =
     "  \"workload\": [{\"type\": \"flows\", \"list\": [{\"src\": \"a\", \"dst\": \"b\", "
     "\"bytes\": \"10MB\"}]}],\n" EXPECT "}\n";
 
-static const char *const kinds[] = {"flows", "permutation", "incast", "collective",
-                                    "trace", "graph",       NULL};
+static const char poisson_text[] =
+    "{\n"
+    "  \"_\": \"Flows at random times, of sizes from a distribution, and incasts on "
+    "top.\",\n"
+    "  \"name\": \"poisson\",\n" FABRIC "  \"workload\": [\n"
+    "    {\"_\": \"load: payload over the rate of a host's links; cdf: rocesim list "
+    "cdfs, or a file\",\n"
+    "     \"type\": \"poisson\", \"cdf\": \"FbHadoop\", \"load\": 0.3, \"until\": "
+    "\"2ms\"},\n"
+    "    {\"_\": \"on top: 8 random hosts send to a random one, 2 % of the load of all "
+    "links\",\n"
+    "     \"type\": \"incast\", \"bytes\": \"500KB\", \"senders\": 8, \"choice\": "
+    "\"random\",\n"
+    "     \"arrivals\": \"poisson\", \"load\": \"2%\", \"until\": \"2ms\"}\n"
+    "  ],\n"
+    "  \"_output\": \"flows that start in the first and last part of the run do not "
+    "count\",\n"
+    "  \"output\": {\"warmup\": \"200us\", \"cooldown\": \"200us\"},\n" EXPECT "}\n";
+
+static const char all_to_all_text[] =
+    "{\n"
+    "  \"_\": \"Every host sends to every other one.\",\n"
+    "  \"name\": \"all-to-all\",\n" FABRIC "  \"workload\": [\n"
+    "    {\"_\": \"every host sends this to every other one\",\n"
+    "     \"type\": \"all-to-all\", \"bytes\": \"64KiB\"}\n"
+    "  ],\n" EXPECT "}\n";
+
+static const char sweep_text[] =
+    "{\n"
+    "  \"_\": \"A scenario, values that vary, seeds: run it with `rocesim sweep "
+    "FILE`.\",\n"
+    "  \"name\": \"sweep\",\n"
+    "  \"_base\": \"a scenario, or the name of a file with one, seen from this file\",\n"
+    "  \"base\": {\n"
+    "    \"topology\": {\"type\": \"star\", \"hosts\": 9,\n"
+    "                 \"host_link\": {\"rate\": \"100G\", \"length\": \"3m\"}},\n"
+    "    \"cc\": {\"algorithm\": \"dcqcn\"},\n"
+    "    \"workload\": [{\"type\": \"incast\", \"senders\": 8, \"receiver\": 0, "
+    "\"bytes\": \"1MiB\"}]\n"
+    "  },\n"
+    "  \"_axes\": \"paths as in --set; every value with every other; the last axis goes "
+    "fastest\",\n"
+    "  \"axes\": {\n"
+    "    \"workload[0].senders\": [2, 8],\n"
+    "    \"switch.ecn.kmax\": [\"200KB\", \"400KB\"]\n"
+    "  },\n"
+    "  \"_zip\": \"values that go together: the first of each, the second of each\",\n"
+    "  \"zip\": {\n"
+    "    \"switch.ecn.kmin\": [\"50KB\", \"100KB\"],\n"
+    "    \"switch.ecn.pmax\": [0.1, 0.2]\n"
+    "  },\n"
+    "  \"_seeds\": \"how many, or a list\",\n"
+    "  \"seeds\": 3,\n"
+    "  \"_metrics\": \"paths into summary.json; without it a choice\",\n"
+    "  \"metrics\": [\"flows.fct_us.p50\", \"flows.fct_us.p99\", \"fabric.ecn_marked\",\n"
+    "              \"fabric.max_queue_bytes\"],\n"
+    "  \"_keep\": \"of each run its summary, or all files\",\n"
+    "  \"keep\": \"summary\"\n"
+    "}\n";
+
+static const char *const kinds[] = {"flows",      "permutation", "incast",
+                                    "collective", "trace",       "graph",
+                                    "poisson",    "all-to-all",  NULL};
 static const char *const texts[] = {flows_text,      permutation_text, incast_text,
-                                    collective_text, trace_text,       graph_text};
+                                    collective_text, trace_text,       graph_text,
+                                    poisson_text,    all_to_all_text};
 
 const char *const *
 cmd_new_kinds(void)
@@ -148,7 +210,7 @@ cmd_new_text(const char *kind)
             return texts[i];
         }
     }
-    return NULL;
+    return strcmp(kind, "sweep") == 0 ? sweep_text : NULL;
 }
 
 static int
@@ -165,10 +227,15 @@ cmd_new(int argc, char **argv)
     text = cmd_new_text(kind);
     if (text == NULL) {
         g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)kinds);
+        const char *nearest =
+            param_distance(kind, "sweep") <
+                    param_distance(kind, param_nearest_word(kinds, kind))
+                ? "sweep"
+                : param_nearest_word(kinds, kind);
         GError *error =
             g_error_new(OPTION_ERROR, OPTION_ERROR_USAGE,
-                        "new: no kind '%.60s'; nearest is '%s', allowed are %s", kind,
-                        param_nearest_word(kinds, kind), all);
+                        "new: no kind '%.60s'; nearest is '%s', allowed are %s, sweep",
+                        kind, nearest, all);
 
         return command_fail(&error, STATUS_INPUT);
     }
@@ -181,8 +248,10 @@ static const struct option no_options[] = {{0}};
 const struct command command_new = {
     .name = "new",
     .words = "KIND",
-    .doc = "Prints a commented starting scenario.",
-    .more = "KIND is flows, permutation, incast, collective, trace or graph.\n",
+    .doc = "Prints a commented starting scenario, or a sweep.",
+    .more =
+        "KIND is flows, permutation, incast, poisson, all-to-all, collective, trace,\n"
+        "graph or sweep.\n",
     .options = no_options,
     .least_words = 1,
     .most_words = 1,

@@ -8,7 +8,7 @@
 /* The kinds in their order, NULL at the end. */
 const char *const *cmd_new_kinds(void);
 
-/* The text of 'kind', a complete scenario, or NULL. */
+/* The text of 'kind', a complete scenario, or of "sweep", a sweep; or NULL. */
 const char *cmd_new_text(const char *kind);
 
 #endif

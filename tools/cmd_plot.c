@@ -5,6 +5,7 @@
 #include <config.h>
 
 #include "tools/command.h"
+#include "tools/report/folder.h"
 #include "tools/report/plot.h"
 
 struct plot_options {
@@ -33,7 +34,7 @@ cmd_plot(int argc, char **argv)
     const char *dir = g_ptr_array_index(words, 0);
 
     if (!plot_results(dir, options.png, options.quiet, &error)) {
-        bool input = g_error_matches(error, PLOT_ERROR, PLOT_ERROR_INPUT);
+        bool input = g_error_matches(error, REPORT_ERROR, REPORT_ERROR_INPUT);
 
         return command_fail(&error, input ? STATUS_INPUT : STATUS_OUTPUT);
     }
@@ -45,9 +46,16 @@ const struct command command_plot = {
     .name = "plot",
     .words = "DIR",
     .doc = "Draws pictures of the results in DIR into DIR/plots.",
-    .more = "queue        the longest queue over time, with the marking thresholds\n"
+    .more = "queue        the longest queues over time, with kmin, kmax and XOFF\n"
             "utilisation  the links that have carried most, over time\n"
-            "busbw        bus bandwidth by call\n",
+            "rates        what each flow sends over time, and Jain's index\n"
+            "pauses       when which port stood still for PFC, and because of whom\n"
+            "fct          distribution of completion times\n"
+            "slowdown     slowdown by size: p50, p95, p99 in 20 bins of equal count\n"
+            "busbw        bus bandwidth by call, with its bound\n"
+            "links        histogram of the load of links, by tier\n"
+            "\n"
+            "What there is no data for is not drawn.\n",
     .options = plot_options,
     .least_words = 1,
     .most_words = 1,

@@ -7,17 +7,11 @@
 #include <string.h>
 
 #include "tools/command.h"
-#include "tools/expect.h"
 #include "tools/progress.h"
 #include "tools/report/plot.h"
-#include "tools/results/capture.h"
-#include "tools/results/csv.h"
 #include "tools/results/outdir.h"
-#include "tools/results/series.h"
-#include "tools/results/summary.h"
 #include "tools/results/table.h"
-#include "tools/results/text.h"
-#include "tools/run.h"
+#include "tools/run_files.h"
 #include "tools/signals.h"
 
 /* How often signals are asked for, seconds of the wall clock. */
@@ -56,8 +50,7 @@ static const struct option run_options[] = {
 struct job {
     struct run *run;
     struct outdir *dir;
-    struct series *series;
-    struct capture *capture;
+    struct run_files files;
     struct signals signals;
     struct progress progress;
     double begin_s, poll_s;
@@ -97,18 +90,15 @@ on_epoch(void *ctx, const struct net *net, int64_t now_ps)
         progress_show(&job->progress, now_ps);
     }
     /* Without a place for what it gives the run is in vain. */
-    return !job->signals.stop && !series_has_failed(job->series) &&
-           !capture_has_failed(job->capture);
+    return !job->signals.stop && !run_files_have_failed(&job->files);
 }
 
 static void
 simulate(struct job *job, bool quiet)
 {
-    struct net_watch watch = {.on_epoch = on_epoch,
-                              .ctx = job,
-                              .sink = series_sink(job->series),
-                              .frames = capture_sink(job->capture)};
+    struct net_watch watch = {.on_epoch = on_epoch, .ctx = job};
 
+    run_files_watch(&job->files, &watch);
     run_start(job->run, job->partition, job->n_threads);
     progress_init(&job->progress, job->run, quiet);
     run_go(job->run, &watch);
@@ -116,74 +106,6 @@ simulate(struct job *job, bool quiet)
 }
 
 /* ---- results -------------------------------------------------------------------------- */
-
-typedef void csv_writer(const struct run_result *result, FILE *out);
-
-static gboolean
-write_csv(const struct job *job, const char *name, csv_writer *writer,
-          const struct run_result *result, GError **error)
-{
-    FILE *out = outdir_open(job->dir, name, error);
-
-    if (!out) {
-        return FALSE;
-    }
-    writer(result, out);
-    return outdir_close(job->dir, name, out, error);
-}
-
-static void
-note_interval(const struct scenario *scenario, struct run_result *result)
-{
-    int64_t wanted_ps = scenario->output.sample_ps;
-
-    if (result->series_interval_ps > wanted_ps && wanted_ps > 0) {
-        GString *line = g_string_new("series.csv holds a sample every ");
-
-        text_us(line, result->series_interval_ps);
-        g_string_append(line, " us: one every ");
-        text_us(line, wanted_ps);
-        g_string_append_printf(line, " us would be more than %d lines",
-                               SERIES_MAX_RECORDS);
-        g_ptr_array_add(result->notes, g_string_free(line, FALSE));
-    }
-}
-
-/* Everything but summary.json. */
-static gboolean
-write_data(struct job *job, struct run_result *result, GError **error)
-{
-    g_autofree char *config = scenario_to_text(job->run->scenario);
-
-    if (!capture_finish(job->capture, result->notes, error)) {
-        return FALSE;
-    }
-    if (!series_finish(job->series, result->end_ps, &result->series_interval_ps, error)) {
-        return FALSE;
-    }
-    note_interval(job->run->scenario, result);
-    return outdir_write(job->dir, "config.json", config, error) &&
-           write_csv(job, "flows.csv", csv_flows, result, error) &&
-           write_csv(job, "collectives.csv", csv_collectives, result, error) &&
-           write_csv(job, "ports.csv", csv_ports, result, error) &&
-           write_csv(job, "fct.txt", csv_fct, result, error);
-}
-
-/* Writes all and gives the folder its name.  '*summary' is the text of summary.json. */
-static gboolean
-write_results(struct job *job, struct run_result *result, char **summary, GError **error)
-{
-    if (!write_data(job, result, error)) {
-        return FALSE;
-    }
-    result->wall_s = progress_clock() - job->begin_s;
-    expect_judge(result);
-    *summary = summary_to_json(result);
-    if (!outdir_write(job->dir, "summary.json", *summary, error)) {
-        return FALSE;
-    }
-    return outdir_commit(g_steal_pointer(&job->dir), error);
-}
 
 static int
 report(struct job *job, const struct run_options *options, const char *path)
@@ -193,7 +115,8 @@ report(struct job *job, const struct run_options *options, const char *path)
     GError *error = NULL;
     int status;
 
-    if (!write_results(job, result, &summary, &error)) {
+    if (!run_files_put(&job->files, job->run, result, job->begin_s, &summary, &error) ||
+        !outdir_commit(g_steal_pointer(&job->dir), &error)) {
         run_result_free(result);
         return command_fail(&error, STATUS_OUTPUT);
     }
@@ -240,13 +163,7 @@ run_scenario(struct job *job, const struct scenario *scenario,
 
         return command_fail(&error, usage ? STATUS_INPUT : STATUS_OUTPUT);
     }
-    job->series = series_new(job->dir, job->run->net, SERIES_MAX_RECORDS,
-                             job->run->scenario->is_hpcc, &error);
-    if (!job->series) {
-        return command_fail(&error, STATUS_OUTPUT);
-    }
-    job->capture = capture_new(job->dir, job->run->net, job->run->captures, &error);
-    if (!job->capture) {
+    if (!run_files_open(&job->files, job->dir, job->run, &error)) {
         return command_fail(&error, STATUS_OUTPUT);
     }
     signals_open(&job->signals);
@@ -258,8 +175,7 @@ static void
 job_clear(struct job *job)
 {
     signals_close(&job->signals);
-    series_free(job->series);
-    capture_free(job->capture);
+    run_files_close(&job->files);
     outdir_discard(job->dir);
     run_free(job->run);
 }

@@ -19,10 +19,15 @@ enum {
 };
 
 extern const struct command command_check;
+extern const struct command command_compare;
+extern const struct command command_import;
 extern const struct command command_list;
 extern const struct command command_new;
 extern const struct command command_plot;
 extern const struct command command_run;
+extern const struct command command_sweep;
+extern const struct command command_topo;
+extern const struct command command_trace;
 
 /* Prints "rocesim: MESSAGE" on stderr, clears '*error' and returns 'status'. */
 int command_fail(GError **error, int status);

@@ -6,7 +6,6 @@
 
 #include "tools/expect.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -14,90 +13,7 @@
 #include "tools/results/summary.h"
 #include "tools/results/text.h"
 #include "tools/scenario/doc.h"
-
-/* One step of a path: "[3]" or "name"; moves '*path' behind it.  NULL: not there. */
-static json_t *
-step(json_t *value, const char **path)
-{
-    const char *p = *path;
-
-    if (*p == '[') {
-        char *end;
-        unsigned long index = strtoul(p + 1, &end, 10);
-
-        *path = *end == ']' ? end + 1 : end;
-        return json_is_array(value) ? json_array_get(value, index) : NULL;
-    }
-    p += *p == '.';
-    size_t n = strcspn(p, ".[");
-    g_autofree char *name = g_strndup(p, n);
-
-    *path = p + n;
-    return json_is_object(value) ? json_object_get(value, name) : NULL;
-}
-
-static json_t *
-find(json_t *summary, const char *path)
-{
-    json_t *value = summary;
-
-    while (value && *path) {
-        value = step(value, &path);
-    }
-    return value;
-}
-
-/* Does 'path' lead to a value of 'shape', a summary with one entry in `collectives'?  If not,
- * what is wrong there, owned by the caller. */
-static char *
-fault_of_path(const char *path, json_t *shape)
-{
-    const char *rest = path;
-    json_t *value = shape;
-
-    while (*rest) {
-        const char *from = rest;
-        json_t *next = step(value, &rest);
-
-        if (*from == '[' && json_is_array(value)) {
-            /* How many there are shows only after the run. */
-            next = json_array_get(value, 0);
-            if (!next) {
-                return *rest ? g_strdup("goes into a text") : NULL;
-            }
-        }
-        if (!next) {
-            g_autofree char *where = g_strndup(path, (gsize)(from - path));
-            g_autoptr(GPtrArray) names = g_ptr_array_new();
-            const char *key;
-            json_t *other;
-
-            json_object_foreach(value, key, other)
-            {
-                g_ptr_array_add(names, (gpointer)key);
-            }
-            g_ptr_array_add(names, NULL);
-            from += *from == '.';
-            g_autofree char *name = g_strndup(from, (gsize)(rest - from));
-            const char *nearest =
-                param_nearest_word((const char *const *)names->pdata, name);
-
-            return nearest
-                       ? g_strdup_printf("no such value in summary.json; nearest is "
-                                         "'%s%s%s'",
-                                         where, *where ? "." : "", nearest)
-                       : g_strdup_printf(
-                             "no such value in summary.json; '%s' is %s", where,
-                             json_is_array(value) ? "a list [...]" : "a single value");
-        }
-        value = next;
-    }
-    if (json_is_object(value) || json_is_array(value)) {
-        return g_strdup_printf("is %s of summary.json; allowed is a single value in it",
-                               json_is_object(value) ? "an object" : "a list");
-    }
-    return NULL;
-}
+#include "tools/summary_path.h"
 
 static char *
 number_text(double value)
@@ -154,7 +70,7 @@ check_bands(const GArray *bands, json_t *summary, struct run_result *result)
 
     for (guint i = 0; i < bands->len; i++) {
         const struct scenario_band *band = &g_array_index(bands, struct scenario_band, i);
-        json_t *value = find(summary, band->path);
+        json_t *value = summary_path_find(summary, band->path);
         struct result_band record = {.path = g_strdup(band->path),
                                      .expected = expected_text(band),
                                      .obtained = value_text(value),
@@ -196,20 +112,13 @@ expect_judge(struct run_result *result)
 gboolean
 expect_check_paths(const struct scenario *scenario, GError **error)
 {
-    struct run_result *blank = run_result_new(scenario);
-    struct result_call call = {.call = {.op = "", .algorithm = "", .protocol = ""}};
-    struct result_work work = {.type = ""};
+    json_t *shape = summary_path_shape(scenario);
     gboolean ok = TRUE;
-
-    g_array_append_val(blank->calls, call);
-    g_array_append_val(blank->works, work);
-    g_autofree char *text = summary_to_json(blank);
-    json_t *shape = json_loads(text, 0, NULL);
 
     for (guint i = 0; ok && i < scenario->bands->len; i++) {
         const struct scenario_band *band =
             &g_array_index(scenario->bands, struct scenario_band, i);
-        g_autofree char *fault = fault_of_path(band->path, shape);
+        g_autofree char *fault = summary_path_fault(band->path, shape);
 
         if (fault) {
             struct doc_at root = doc_root(scenario->file, NULL),
@@ -220,6 +129,5 @@ expect_check_paths(const struct scenario *scenario, GError **error)
         }
     }
     json_decref(shape);
-    run_result_free(blank);
     return ok;
 }

@@ -6,7 +6,6 @@
 
 #include "tools/faults.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Sets of ports, one by one: there is padding between their members. */
@@ -53,57 +52,33 @@ plan_routes(struct net *net, const bool link_down[], int64_t at_ps,
     return TRUE;
 }
 
-/* A change of a link. */
-struct change {
-    int64_t at_ps;
-    guint index; /* in `faults` */
-    uint32_t link;
-    bool down;
-};
-
-static int
-compare_changes(const void *pa, const void *pb)
+bool *
+faults_missing(const struct scenario *scenario, const struct net *net)
 {
-    const struct change *a = pa, *b = pb;
-
-    if (a->at_ps != b->at_ps) {
-        return a->at_ps < b->at_ps ? -1 : 1;
-    }
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-/* Links that go down or come up, in order of time; at one instant in that of the list. */
-static GArray *
-changes_of(const struct scenario *scenario, const struct net *net)
-{
-    GArray *changes = g_array_new(FALSE, FALSE, sizeof(struct change));
+    bool *missing = NULL;
 
     for (guint i = 0; i < scenario->faults->len; i++) {
         const struct scenario_fault *fault =
             &g_array_index(scenario->faults, struct scenario_fault, i);
-        struct change change = {.at_ps = fault->at_ps,
-                                .index = i,
-                                .link = net_find_link(net, fault->link),
-                                .down = fault->kind == FAULT_DOWN};
+        uint32_t link = fault->from_file ? net_find_link(net, fault->name) : UINT32_MAX;
 
-        if (fault->kind == FAULT_DOWN || fault->kind == FAULT_UP) {
-            g_array_append_val(changes, change);
+        if (link != UINT32_MAX) {
+            missing = missing != NULL ? missing : g_new0(bool, (gsize)net->n_links + 1);
+            missing[link] = true;
         }
     }
-    if (changes->len) {
-        qsort(changes->data, changes->len, sizeof(struct change), compare_changes);
-    }
-    return changes;
+    return missing;
 }
 
 gboolean
 faults_plan(const struct scenario *scenario, struct net *net, int64_t convergence_ps,
             GError **error)
 {
-    if (!scenario_bind_faults(scenario, net, error)) {
+    g_autoptr(GArray) changes = scenario_bind_faults(scenario, net, error);
+
+    if (!changes) {
         return FALSE;
     }
-    g_autoptr(GArray) changes = changes_of(scenario, net);
     g_autofree bool *down = g_new0(bool, net->n_links + 1);
     g_autofree const struct route_table **newest =
         g_new0(const struct route_table *, net->n_switches + 1);
@@ -112,7 +87,8 @@ faults_plan(const struct scenario *scenario, struct net *net, int64_t convergenc
         newest[s] = net->routes[s];
     }
     for (guint i = 0; i < changes->len; i++) {
-        const struct change *change = &g_array_index(changes, struct change, i);
+        const struct scenario_link_change *change =
+            &g_array_index(changes, struct scenario_link_change, i);
         bool is_last = i + 1 == changes->len || change[1].at_ps != change->at_ps;
 
         down[change->link] = change->down;

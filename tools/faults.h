@@ -16,7 +16,11 @@
  * hops takes longer. */
 #define FAULTS_CONVERGENCE_PS PS_PER_MS
 
-/* Plans all faults of 'scenario' on the built 'net' that has its first routes. */
+/* Links that are not there from the beginning, since a workload's file says so, by link; NULL:
+ * there are none.  Owned by the caller. */
+bool *faults_missing(const struct scenario *scenario, const struct net *net);
+
+/* Plans all faults of 'scenario' on the built 'net' that has its first routes, without what is missing. */
 gboolean faults_plan(const struct scenario *scenario, struct net *net,
                      int64_t convergence_ps, GError **error);
 

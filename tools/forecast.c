@@ -7,6 +7,7 @@
 #include "tools/forecast.h"
 
 #include "models/ideal.h"
+#include "models/nic/retx_sr.h"
 
 /* Packet-hops a second of one thread, and how much of a second thread counts: guesses for a
  * machine of 2025; what a run says of itself is better. */
@@ -39,6 +40,7 @@ add_flow(const struct net *net, const struct flow_result *flow,
 
         plan->bytes += flow->bytes / n_qps + (k < flow->bytes % n_qps);
         plan->n_messages += n / n_qps + (k < n % n_qps);
+        plan->is_read = common->verb == WORK_READ;
     }
 }
 
@@ -73,7 +75,9 @@ add_traffic(const struct net *net, uint32_t connection, unsigned side,
     int64_t n = MAX(plan->n_messages, 1);
     int64_t packets_each =
         MAX((plan->bytes / n + config->mtu_bytes - 1) / config->mtu_bytes, 1);
-    int64_t acks_each = (packets_each + config->ack_every - 1) / config->ack_every;
+    int64_t acks_each = plan->is_read /* a request */
+                            ? 1
+                            : (packets_each + config->ack_every - 1) / config->ack_every;
     uint32_t ports[NET_MAX_HOPS];
 
     forecast->payload_bytes += plan->bytes;
@@ -114,6 +118,9 @@ built_bytes(const struct net *net)
              (int64_t)(sizeof(struct port) + N_CLASSES * sizeof(struct port_stats));
     bytes += net->n_nics * (int64_t)sizeof(struct nic);
     bytes += net->n_qps * (int64_t)(sizeof(struct qp));
+    for (uint32_t i = 0; i < net->n_qps; i++) {
+        bytes += net->qps[i].sr ? (int64_t)sr_bytes(net->qps[i].sr->window) : 0;
+    }
     for (uint32_t i = 0; i < net->n_tables; i++) {
         const struct route_table *table = net->tables[i];
 

@@ -104,11 +104,16 @@ read_option(const struct command *command, int argc, char **argv, int *i, void *
     bool is_long = word[1] == '-';
     const char *equals = is_long ? strchr(word, '=') : NULL;
     const struct option *option =
-        is_long           ? find_long(command->options, word + 2,
+        is_long ? find_long(command->options, word + 2,
                             equals ? (size_t)(equals - word - 2) : strlen(word + 2))
-                  : word[2] == '\0' ? find_short(command->options, word[1])
-                          : NULL;
+                : find_short(command->options, word[1]);
     const char *value = equals ? equals + 1 : NULL;
+
+    /* -j4 is -j 4; a flag has nothing behind its letter. */
+    if (!is_long && option && word[2] != '\0') {
+        value = word + 2;
+        option = option->argument ? option : NULL;
+    }
 
     if (!option) {
         set_unknown(command, word, error);

@@ -2,8 +2,8 @@
  *
  * options.h - the command line of a sub-command, by a table.
  *
- * Forms: --name VALUE, --name=VALUE, --flag, -n for those with a short form; -- ends the
- * options.  Options and other words may be mixed.  What a table does not know is an error
+ * Forms: --name VALUE, --name=VALUE, --flag; -n VALUE, -nVALUE for those with a short form;
+ * -- ends the options.  Options and other words may be mixed.  What a table does not know is an error
  * that names the nearest option.
  */
 #ifndef ROCESIM_TOOLS_OPTIONS_H

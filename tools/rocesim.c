@@ -14,13 +14,14 @@
 #include "tools/scenario/doc.h"
 
 static const struct command *const commands[] = {
-    &command_run, &command_check, &command_list, &command_plot, &command_new, NULL,
+    &command_run,     &command_check, &command_topo, &command_trace,
+    &command_import,  &command_sweep, &command_list, &command_plot,
+    &command_compare, &command_new,   NULL,
 };
 
 /* What later versions will have. */
 static const char *const later[] = {
-    "topo",  "trace", "import", "audit",     "report", "compare",
-    "sweep", "tune",  "size",   "calibrate", NULL,
+    "audit", "report", "tune", "size", "calibrate", NULL,
 };
 
 static void
@@ -32,7 +33,7 @@ print_help(FILE *out)
           "\n",
           out);
     for (unsigned i = 0; commands[i]; i++) {
-        fprintf(out, "  %-6s %-16s %s\n", commands[i]->name, commands[i]->words,
+        fprintf(out, "  %-8s %-16s %s\n", commands[i]->name, commands[i]->words,
                 commands[i]->doc);
     }
     fputs("\n"

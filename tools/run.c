@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "tools/advice.h"
 #include "tools/expect.h"
 #include "tools/faults.h"
 
@@ -49,8 +50,13 @@ build(struct run *run, GPtrArray *warnings, GError **error)
         scenario_explain(scenario, error);
         return FALSE;
     }
-    if (!topo_routes(run->net, NULL, error)) {
+    g_autofree bool *missing = faults_missing(scenario, run->net);
+
+    if (!topo_routes(run->net, missing, error)) {
         return in_file(scenario, error);
+    }
+    if (warnings) {
+        advice_warn(run->net, warnings);
     }
     GError *series_error = NULL;
 

@@ -10,7 +10,9 @@
 #include "models/base_rtt.h"
 #include "models/ideal.h"
 #include "tools/laws.h"
+#include "tools/results/text.h"
 #include "tools/run.h"
+#include "tools/stuck.h"
 #include "tools/utilisation.h"
 
 /* Lines of `unfinished` and `why` from one source; more are counted. */
@@ -65,7 +67,20 @@ paths_clear(struct paths *paths)
     g_free(paths->of_port);
 }
 
-/* "host0:0>leaf0:3>host3": sending ports, then the receiver.  NULL when there is no way. */
+/* Does 'node' send packets for 'nic' by more than one port? */
+static bool
+is_spread(const struct net *net, const struct net_node *node, uint32_t nic)
+{
+    uint16_t n = 0;
+
+    if (node->kind == NODE_SWITCH && net->switches[node->index].lb) {
+        route_table_get(net->routes[node->index], nic, &n);
+    }
+    return n > 1;
+}
+
+/* "host0:0>leaf0:3>host3": sending ports, then the receiver; behind a switch that spreads
+ * packets ("leaf0:*") only the receiver.  NULL when there is no way. */
 static const char *
 path_of(struct paths *paths, uint32_t connection, unsigned side)
 {
@@ -82,6 +97,10 @@ path_of(struct paths *paths, uint32_t connection, unsigned side)
     for (uint32_t h = 0; h < n; h++) {
         const struct net_node *node = paths->of_port[ports[h]];
 
+        if (is_spread(net, node, net->qps[qp].dst_nic)) {
+            g_string_append_printf(text, "%s:*>", node->name);
+            break;
+        }
         g_string_append_printf(text, "%s:%u>", node->name, ports[h] - node->first_port);
     }
     g_string_append(text, paths->of_port[net->ports[ports[n - 1]].peer]->name);
@@ -128,25 +147,29 @@ read_flows(const struct run *run, uint32_t w, struct paths *paths)
 
     for (uint32_t i = 0; i < n; i++) {
         const struct flow_result *from = &flows[i];
-        struct result_flow flow = {
-            .work = w,
-            .index = i,
-            .src_host = from->src_host,
-            .dst_host = from->dst_host,
-            .src = host_name(net, from->src_host),
-            .dst = host_name(net, from->dst_host),
-            .path = path_of(paths, from->connection, 0),
-            .src_port = net_qp(net, from->connection, 0)->src_port,
-            .dst_port = net_qp(net, from->connection, 0)->dst_port,
-            .src_node = net->node_of_host[from->src_host],
-            .dst_node = net->node_of_host[from->dst_host],
-            .base_fct_ps = base_fct_ps(net, from),
-            .is_incast = params->kind == WORK_INCAST,
-            .bytes = from->bytes,
-            .start_ps = from->start_ps,
-            .fct_ps = since(from->sent_ps, from->start_ps),
-            .rx_done_ps = since(from->received_ps, from->start_ps),
-            .ideal_ps = net_ideal_fct_ps(net, from->connection, 0, from->bytes)};
+        struct result_flow flow = {.work = w,
+                                   .index = i,
+                                   .src_host = from->src_host,
+                                   .dst_host = from->dst_host,
+                                   .src = host_name(net, from->src_host),
+                                   .dst = host_name(net, from->dst_host),
+                                   .path = path_of(paths, from->connection, 0),
+                                   .src_port = net_qp(net, from->connection, 0)->src_port,
+                                   .dst_port = net_qp(net, from->connection, 0)->dst_port,
+                                   .src_node = net->node_of_host[from->src_host],
+                                   .dst_node = net->node_of_host[from->dst_host],
+                                   .base_fct_ps = base_fct_ps(net, from),
+                                   .qpn = net_qp(net, from->connection, 0)->qpn,
+                                   .n_qps = (uint32_t)params->common.qps,
+                                   .is_incast = params->kind == WORK_INCAST,
+                                   .bytes = from->bytes,
+                                   .start_ps = from->start_ps,
+                                   .fct_ps = since(from->sent_ps, from->start_ps),
+                                   .rx_done_ps = since(from->received_ps, from->start_ps),
+                                   .ideal_ps = net_ideal_verb_fct_ps(
+                                       net, from->connection, 0,
+                                       work_qp_verb((enum work_verb)params->common.verb),
+                                       from->bytes)};
 
         for (uint32_t k = 0; k < params->common.qps; k++) {
             flow.retransmitted += net_qp(net, from->connection + k, 0)->retransmitted;
@@ -174,6 +197,7 @@ read_streams(const struct run *run, uint32_t w, struct paths *paths)
                                        .path =
                                            path_of(paths, from->connection, from->side),
                                        .src_port = qp->src_port,
+                                       .qpn = qp->qpn,
                                        .n_messages = from->n_messages,
                                        .n_complete = from->n_complete,
                                        .bytes = from->bytes,
@@ -252,7 +276,7 @@ read_class(const struct net_node *node, struct port *port, unsigned c, int64_t e
                                 .drops = stats->drops,
                                 .drop_bytes = stats->drop_bytes,
                                 .lost = stats->lost_error + stats->lost_on_link +
-                                        stats->lost_down,
+                                        stats->lost_down + stats->lost_watchdog,
                                 .marked = stats->marked,
                                 .queue_max_bytes = port->out[c].max_bytes,
                                 .queue_integral = (__int128)port->out[c].integral << 10,
@@ -280,6 +304,7 @@ add_to_fabric(struct result_fabric *fabric, const struct result_port *port,
     fabric->lossless_drops += port->lossless ? port->drops : 0;
     fabric->lost_error += stats->lost_error;
     fabric->lost_down += stats->lost_on_link + stats->lost_down;
+    fabric->lost_watchdog += stats->lost_watchdog;
     fabric->ecn_marked += port->marked;
     fabric->pfc_frames += port->xoff_tx + port->xon_tx;
     fabric->bytes_by_tier[tier < 3 ? tier : 3] += port->tx_bytes;
@@ -326,13 +351,17 @@ read_devices(const struct net *net, struct result_fabric *fabric)
     for (uint32_t i = 0; i < net->n_qps; i++) {
         const struct qp *qp = &net->qps[i];
 
-        fabric->data_packets += qp->snd_max + qp->retransmitted;
+        /* READs take PSNs of one end and packets of the other. */
+        fabric->data_packets +=
+            qp->snd_max - qp->read_psns + qp->responses_sent + qp->retransmitted;
+        fabric->read_gaps += qp->gaps_in_reads;
         fabric->retransmitted += qp->retransmitted;
         fabric->timeouts += qp->timeouts;
     }
     for (uint32_t i = 0; i < net->n_nics; i++) {
         fabric->acks_sent += net->nics[i].acks_sent;
         fabric->nak_sent += net->nics[i].naks_sent;
+        fabric->rnr_nak_sent += net->nics[i].rnrs_sent;
         fabric->cnp_sent += net->nics[i].cnps_sent;
         fabric->discarded += net->nics[i].lost_protocol;
     }
@@ -370,11 +399,14 @@ say_qp_errors(const struct net *net, struct run_result *result)
             continue;
         }
         say(result->why,
-            g_strdup_printf("QP 0x%06x of %s:%u to %s: all %u retries used up, "
-                            "%" G_GINT64_FORMAT " packets not acknowledged",
-                            qp->qpn, host_name(net, qp->nic->host), qp->nic->index,
-                            host_name(net, net->nics[qp->dst_nic].host),
-                            qp->nic->config->retry_count, qp->snd_max - qp->snd_una));
+            g_strdup_printf(
+                "QP 0x%06x of %s:%u to %s: all %u %s used up, "
+                "%" G_GINT64_FORMAT " packets not acknowledged",
+                qp->qpn, host_name(net, qp->nic->host), qp->nic->index,
+                host_name(net, net->nics[qp->dst_nic].host),
+                qp->rnr_tries ? qp->nic->config->rnr_retry : qp->nic->config->retry_count,
+                qp->rnr_tries ? "retries of a receiver that is not ready" : "retries",
+                qp->snd_max - qp->snd_una));
     }
     if (n > MOST_LINES) {
         say(result->why, g_strdup_printf("... and %u more QPs", n - MOST_LINES));
@@ -402,9 +434,24 @@ say_drops(struct run_result *result)
     }
 }
 
-static void
-say_end(const struct net *net, struct run_result *result)
+/* Operations that ought to have ended. */
+static int64_t
+ops_left(const struct run *run)
 {
+    int64_t left = net_n_ops(run->net);
+
+    for (guint w = 0; run->net->end == NET_END_STOPPED && w < run->works->len; w++) {
+        const struct work *work = g_ptr_array_index(run->works, w);
+
+        left -= work->ops->optional ? work->ops->optional(work->state) : 0;
+    }
+    return left;
+}
+
+static void
+say_end(const struct run *run, struct run_result *result)
+{
+    const struct net *net = run->net;
     GString *line = g_string_new(NULL);
 
     switch (net->end) {
@@ -413,7 +460,7 @@ say_end(const struct net *net, struct run_result *result)
     case NET_END_STOPPED:
         g_string_printf(
             line, "stopped at %.9g us with %" G_GINT64_FORMAT " operations outstanding",
-            (double)net->end_ps / 1e6, net_n_ops(net));
+            (double)net->end_ps / 1e6, ops_left(run));
         break;
     case NET_END_STALLED:
         g_string_printf(line,
@@ -423,6 +470,8 @@ say_end(const struct net *net, struct run_result *result)
         break;
     case NET_END_QP_ERROR:
         say_qp_errors(net, result);
+        break;
+    case NET_END_DEADLOCK: /* said already */
         break;
     case NET_END_INTERRUPTED:
         g_string_printf(line, "interrupted at %.9g us", (double)net->end_ps / 1e6);
@@ -441,6 +490,10 @@ read_unfinished(const struct run *run, struct run_result *result)
     for (guint w = 0; w < run->works->len; w++) {
         const struct work *work = g_ptr_array_index(run->works, w);
 
+        if (run->net->end == NET_END_STOPPED && work->ops->optional &&
+            work->ops->optional(work->state)) {
+            continue;
+        }
         work->ops->unfinished(work->state, result->unfinished, MOST_LINES);
     }
 }
@@ -450,27 +503,39 @@ static void
 judge(const struct run *run, struct run_result *result)
 {
     const struct net *net = run->net;
-    bool left = net_n_ops(net) > 0;
+    bool left = ops_left(run) > 0;
 
     result->verdict =
         left || net->end == NET_END_QP_ERROR ? VERDICT_INCOMPLETE : VERDICT_COMPLETE;
     if (result->fabric.lossless_drops) {
         result->verdict = VERDICT_LOSSLESS_VIOLATED;
     }
+    if (net->is_deadlocked) {
+        result->verdict = VERDICT_DEADLOCK;
+        stuck_say_deadlock(net, result);
+    }
     if (net->end == NET_END_INTERRUPTED) {
         result->verdict = VERDICT_INTERRUPTED;
     }
     if (result->verdict != VERDICT_COMPLETE) {
         if (left || net->end == NET_END_QP_ERROR || net->end == NET_END_INTERRUPTED) {
-            say_end(net, result);
+            say_end(run, result);
         }
         say_drops(result);
     }
     if (left) {
         read_unfinished(run, result);
     }
+    stuck_note(net, result);
     if (result->fabric.data_packets == 0) {
         say(result->notes, g_strdup("the fabric has carried no bytes"));
+    }
+    for (guint w = 0; w < run->works->len; w++) {
+        const struct work *work = g_ptr_array_index(run->works, w);
+
+        if (work->ops->notes) {
+            work->ops->notes(work->state, result->notes);
+        }
     }
 }
 
@@ -487,6 +552,57 @@ read_times(const struct net *net, struct run_result *result)
     result->end_ps = net->end_ps;
     result->sim_time_ps = last_ps ? last_ps : net->end_ps;
     result->run_ps = net->end == NET_END_DONE ? result->sim_time_ps : net->end_ps;
+}
+
+/* When the last flow starts; 0 without one. */
+static int64_t
+last_start_ps(const struct run_result *result)
+{
+    int64_t last_ps = 0;
+
+    for (guint i = 0; i < result->flows->len; i++) {
+        int64_t start_ps = g_array_index(result->flows, struct result_flow, i).start_ps;
+
+        if (start_ps != TIME_NEVER_PS && start_ps > last_ps) {
+            last_ps = start_ps;
+        }
+    }
+    return last_ps;
+}
+
+/* Leaves out flows that start in the warm-up, or in the cool-down before the last start, and
+ * says so. */
+static void
+cut_flows(const struct scenario_output *output, struct run_result *result)
+{
+    GString *line;
+    guint n = 0;
+
+    result->count_from_ps = output->warmup_ps;
+    if (output->cooldown_ps > 0) {
+        result->count_to_ps = MAX(last_start_ps(result) - output->cooldown_ps, 0);
+    }
+    for (guint i = 0; i < result->flows->len; i++) {
+        struct result_flow *flow = &g_array_index(result->flows, struct result_flow, i);
+
+        flow->is_cut = flow->start_ps < result->count_from_ps ||
+                       (result->count_to_ps != TIME_NEVER_PS &&
+                        flow->start_ps >= result->count_to_ps);
+        n += flow->is_cut;
+    }
+    if (n == 0) {
+        return;
+    }
+    line = g_string_new("percentiles are of flows that start from ");
+    text_us(line, result->count_from_ps);
+    g_string_append(line, " us");
+    if (result->count_to_ps != TIME_NEVER_PS) {
+        g_string_append(line, " until ");
+        text_us(line, result->count_to_ps);
+        g_string_append(line, " us");
+    }
+    g_string_append_printf(line, ": %u of %u are left out", n, result->flows->len);
+    say(result->notes, g_string_free(line, FALSE));
 }
 
 static void
@@ -521,6 +637,7 @@ run_read(struct run *run)
     read_utilisation(run, result);
     laws_check(run, result);
     judge(run, result);
+    cut_flows(&run->scenario->output, result);
     result->n_samples = net->sample_ps ? net->lps[0].n_samples : 0;
     result->events = sim_n_events(net->sim);
     result->n_threads = net->sim->n_threads;

@@ -142,8 +142,8 @@ sent_time_ps(const struct net *net, const struct port *port)
     return (int64_t)(bytes * 8 * PS_PER_S / link_rate_bps(net, port)) + 1;
 }
 
-/* Payload is counted on the way its queue pair began with.  Where a fault has moved it to
- * another, a link has carried no more than it has sent, and is busy all the time at most. */
+/* Payload is counted on the way its queue pair began with, or in equal parts where switches
+ * spread packets.  Where it has gone by others, a link has carried no more than it has sent, and is busy all the time at most. */
 static void
 limit_payloads(const struct net *net, struct link_use uses[])
 {
@@ -154,19 +154,49 @@ limit_payloads(const struct net *net, struct link_use uses[])
     }
 }
 
+/* The ways of a queue pair's payload; none when they do not get there. */
+static void
+find_ways(const struct net *net, uint32_t connection, unsigned side, int64_t bytes,
+          GArray *ways)
+{
+    uint32_t ports[NET_MAX_HOPS];
+
+    if (net_find_path(net, connection, side, ports)) {
+        net_find_ways(net, connection, side, bytes, ways);
+    } else {
+        g_array_set_size(ways, 0);
+    }
+}
+
+static bool
+spreads_packets(const struct net *net)
+{
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        if (net->switches[s].lb) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 add_payloads(const struct net *net, struct link_use uses[])
 {
+    g_autoptr(GArray) ways = g_array_new(FALSE, FALSE, sizeof(struct net_way));
+
     for (uint32_t i = 0; i < net->n_connections; i++) {
         for (unsigned side = 0; side < 2; side++) {
             const struct qp *qp = net_qp(net, i, side);
             int64_t bytes = net_qp(net, i, 1 - side)->payload_received;
-            uint32_t ports[NET_MAX_HOPS];
-            uint32_t n = bytes ? net_find_path(net, i, side, ports) : 0;
 
-            for (uint32_t h = 0; h < n; h++) {
-                uses[ports[h]].payload_ps +=
-                    payload_time_ps(net, &net->ports[ports[h]], qp->nic->config, bytes);
+            if (bytes) {
+                find_ways(net, i, side, bytes, ways);
+            }
+            for (guint h = 0; bytes && h < ways->len; h++) {
+                const struct net_way *way = &g_array_index(ways, struct net_way, h);
+
+                uses[way->port].payload_ps += payload_time_ps(
+                    net, &net->ports[way->port], qp->nic->config, way->amount);
             }
         }
     }
@@ -175,13 +205,14 @@ add_payloads(const struct net *net, struct link_use uses[])
 static void
 add_spans(const struct net *net, const GArray *items, struct link_use uses[])
 {
+    g_autoptr(GArray) ways = g_array_new(FALSE, FALSE, sizeof(struct net_way));
+
     for (guint i = 0; i < items->len; i++) {
         const struct item *item = &g_array_index(items, struct item, i);
-        uint32_t ports[NET_MAX_HOPS];
-        uint32_t n = net_find_path(net, item->connection, item->side, ports);
 
-        for (uint32_t h = 0; h < n; h++) {
-            struct link_use *use = &uses[ports[h]];
+        find_ways(net, item->connection, item->side, 0, ways);
+        for (guint h = 0; h < ways->len; h++) {
+            struct link_use *use = &uses[g_array_index(ways, struct net_way, h).port];
             int64_t from_ps = MAX(item->start_ps, use->until_ps);
 
             if (item->end_ps > from_ps) {
@@ -218,7 +249,7 @@ utilisation_find(const struct run *run, int64_t end_ps, struct utilisation *use)
     }
     add_payloads(net, uses);
     add_spans(net, items, uses);
-    if (net->n_faults) {
+    if (net->n_faults || spreads_packets(net)) {
         limit_payloads(net, uses);
     }
     for (uint32_t p = 0; p < net->n_ports; p++) {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "sim/forest.h"
+#include "topologies/wiring.h"
 
 #define TOPO(name) extern const struct topo_ops topo_##name##_ops;
 #include "topologies/topo_list.def"
@@ -27,70 +28,6 @@ const struct topo_ops *const topo_list[] = {
 #undef TOPO
     NULL,
 };
-
-/* A link as one of its nodes sees it. */
-struct end {
-    uint32_t peer;            /* node */
-    uint16_t port, peer_port; /* within the node, within the peer */
-};
-
-/* The links that are up: those of node n are ends[first[n]] up to ends[first[n + 1]],
- * ports ascending. */
-struct wiring {
-    uint32_t *first;
-    struct end *ends;
-    uint32_t *nic_of_node; /* id of a host's first NIC */
-    uint32_t n_nics;
-};
-
-static void
-wiring_init(struct wiring *wiring, const struct net *net, const bool link_down[])
-{
-    g_autofree uint32_t *n_ports = g_new0(uint32_t, net->n_nodes + 1);
-    g_autofree uint32_t *n_ends = g_new0(uint32_t, net->n_nodes + 1);
-
-    wiring->first = g_new0(uint32_t, net->n_nodes + 1);
-    wiring->ends = g_new(struct end, 2 * (gsize)net->n_links);
-    wiring->nic_of_node = g_new0(uint32_t, net->n_nodes + 1);
-    wiring->n_nics = 0;
-    for (uint32_t i = 0; i < net->n_links; i++) {
-        const uint32_t *node = net->links[i].node;
-
-        for (unsigned e = 0; e < 2; e++) {
-            n_ports[node[e]]++;
-            n_ends[node[e]] += !(link_down && link_down[i]);
-        }
-    }
-    for (uint32_t n = 0; n < net->n_nodes; n++) {
-        wiring->first[n + 1] = wiring->first[n] + n_ends[n];
-    }
-    for (uint32_t h = 0; h < net->n_hosts; h++) {
-        wiring->nic_of_node[net->node_of_host[h]] = wiring->n_nics;
-        wiring->n_nics += n_ports[net->node_of_host[h]];
-    }
-    memset(n_ports, 0, net->n_nodes * sizeof *n_ports);
-    memset(n_ends, 0, net->n_nodes * sizeof *n_ends);
-    for (uint32_t i = 0; i < net->n_links; i++) {
-        const uint32_t *node = net->links[i].node;
-        uint16_t port[2];
-
-        for (unsigned e = 0; e < 2; e++) {
-            port[e] = (uint16_t)n_ports[node[e]]++;
-        }
-        for (unsigned e = 0; e < 2 && !(link_down && link_down[i]); e++) {
-            wiring->ends[wiring->first[node[e]] + n_ends[node[e]]++] =
-                (struct end){.peer = node[!e], .port = port[e], .peer_port = port[!e]};
-        }
-    }
-}
-
-static void
-wiring_clear(struct wiring *wiring)
-{
-    g_free(wiring->first);
-    g_free(wiring->ends);
-    g_free(wiring->nic_of_node);
-}
 
 /* What a search needs. */
 struct search {
@@ -128,7 +65,7 @@ route_own_nics(struct search *search, uint32_t root, uint32_t *n, GError **error
 
     *n = 0;
     for (uint32_t i = wiring->first[root]; i < wiring->first[root + 1]; i++) {
-        const struct end *end = &wiring->ends[i];
+        const struct wiring_end *end = &wiring->ends[i];
 
         if (search->net->nodes[end->peer].kind == NODE_HOST) {
             uint32_t nic = wiring->nic_of_node[end->peer] + end->peer_port;
@@ -179,7 +116,7 @@ look_around(struct search *search, uint32_t node, uint32_t *n_queue)
     uint16_t n = 0;
 
     for (uint32_t i = wiring->first[node]; i < wiring->first[node + 1]; i++) {
-        const struct end *end = &wiring->ends[i];
+        const struct wiring_end *end = &wiring->ends[i];
 
         if (search->net->nodes[end->peer].kind == NODE_HOST) {
             continue;
@@ -281,7 +218,7 @@ find_islands(const struct net *net, const struct wiring *wiring, uint32_t *islan
     }
     for (uint32_t node = 0; node < net->n_nodes; node++) {
         for (uint32_t i = wiring->first[node]; i < wiring->first[node + 1]; i++) {
-            const struct end *end = &wiring->ends[i];
+            const struct wiring_end *end = &wiring->ends[i];
             uint32_t here = net->nodes[node].kind == NODE_HOST
                                 ? wiring->nic_of_node[node] + end->port
                                 : wiring->n_nics + net->nodes[node].index;
@@ -409,6 +346,83 @@ keep_worst(struct topo_tier *tier, uint32_t node, const struct rates *rates,
     }
 }
 
+/* Ports of node 'sw' whose links lead to node 'via', up or down: those of a route that is
+ * given by hand. */
+static uint16_t
+ports_towards(const struct net *net, uint32_t sw, uint32_t via, uint16_t ports[],
+              uint16_t n)
+{
+    uint16_t port = 0;
+
+    for (uint32_t i = 0; i < net->n_links; i++) {
+        const uint32_t *node = net->links[i].node;
+
+        if (node[0] != sw && node[1] != sw) {
+            continue;
+        }
+        if ((node[0] == sw ? node[1] : node[0]) == via) {
+            ports[n++] = port;
+        }
+        port++;
+    }
+    return n;
+}
+
+static int
+compare_ports(const void *a, const void *b)
+{
+    uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sets the route number 'index' of those given by hand, with all others of its switch and
+ * host; the first one of these does it for all. */
+static gboolean
+set_given_route(const struct net *net, const struct wiring *wiring, uint32_t index,
+                struct route_table *tables[], GError **error)
+{
+    const struct net_route *route = &net->given_routes[index];
+    uint32_t sw = net->node_of_switch[route->sw], host = net->node_of_host[route->host];
+    g_autofree uint16_t *ports = g_new(uint16_t, net->nodes[sw].n_ports + 1);
+    uint16_t n = 0;
+
+    for (uint32_t i = 0; i < net->n_given_routes; i++) {
+        const struct net_route *other = &net->given_routes[i];
+
+        if (other->sw == route->sw && other->host == route->host) {
+            if (i < index) {
+                return TRUE;
+            }
+            n = ports_towards(net, sw, other->via, ports, n);
+        }
+    }
+    qsort(ports, n, sizeof *ports, compare_ports);
+    for (uint32_t k = 0; k < net->nodes[host].n_ports; k++) {
+        if (!route_table_set(tables[route->sw], wiring->nic_of_node[host] + k, ports,
+                             n)) {
+            g_set_error(error, TOPO_ERROR, TOPO_ERROR_LIMIT,
+                        "topology.routes[%u]: '%s' needs more than %d different sets of "
+                        "next hops",
+                        index, net->nodes[sw].name, ROUTE_NONE);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static gboolean
+set_given_routes(const struct net *net, const struct wiring *wiring,
+                 struct route_table *tables[], GError **error)
+{
+    for (uint32_t i = 0; i < net->n_given_routes; i++) {
+        if (!set_given_route(net, wiring, i, tables, error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
 GQuark
 topo_error_quark(void)
 {
@@ -444,7 +458,8 @@ topo_route_tables(const struct net *net, const bool link_down[],
         for (uint32_t s = 0; s < net->n_switches; s++) {
             tables[s] = route_table_new(wiring.n_nics);
         }
-        ok = route_to_all(net, &wiring, tables, error);
+        ok = route_to_all(net, &wiring, tables, error) &&
+             set_given_routes(net, &wiring, tables, error);
         for (uint32_t s = 0; !ok && s < net->n_switches; s++) {
             route_table_free(tables[s]);
             tables[s] = NULL;

@@ -122,7 +122,8 @@ struct topo_leafspine {
  * that are not there.
  *
  * A NIC is its dense id, by host and then by port, and a port its number within its node,
- * both as net_build() deals them; what is needed of 'net' are nodes and links only.
+ * both as net_build() deals them; what is needed of 'net' are nodes, links and the routes
+ * given by hand (net_add_route()), which replace those to their NICs.
  * Fills 'tables' (one for each switch, all owned by the caller).  A NIC that cannot be
  * reached has ROUTE_NONE.  O(switches with hosts x links between switches + switches x
  * NICs).  An error leaves nothing in 'tables'. */
@@ -161,6 +162,13 @@ void topo_describe(const struct net *net, struct topo_counts *counts);
  * nics_per_host a number of NICs? */
 gboolean topo_check_rate__(const char *path, int64_t rate_bps, GError **error);
 gboolean topo_check_nics__(const struct topo_input *input, GError **error);
+
+/* For topologies that are graphs: input->graph, checked and built. */
+extern const struct param topo_graph_params__[];
+gboolean topo_graph_resolve__(void *params, const struct topo_input *input,
+                              GError **error);
+void topo_graph_build__(struct net *net, const void *params,
+                        const struct topo_input *input);
 
 /* Greatest common divisor of two numbers >= 0, not both 0. */
 __int128 topo_gcd__(__int128 a, __int128 b);

@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct param graph_params[] = {
+const struct param topo_graph_params__[] = {
     {.name = NULL},
 };
 
@@ -203,8 +203,8 @@ fill_racks(const struct topo_graph *graph, const uint32_t *ends, uint32_t *racks
     }
 }
 
-static gboolean
-graph_resolve(void *params, const struct topo_input *input, GError **error)
+gboolean
+topo_graph_resolve__(void *params, const struct topo_input *input, GError **error)
 {
     const struct topo_graph *graph = input->graph;
     g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
@@ -220,8 +220,8 @@ graph_resolve(void *params, const struct topo_input *input, GError **error)
            check_nodes(graph, n_ports, error);
 }
 
-static void
-graph_build(struct net *net, const void *params, const struct topo_input *input)
+void
+topo_graph_build__(struct net *net, const void *params, const struct topo_input *input)
 {
     const struct topo_graph *graph = input->graph;
     g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
@@ -255,7 +255,7 @@ const struct topo_ops topo_graph_ops = {
     .source = "the user's list of nodes and links",
     .doc = "nodes and links listed one by one",
     .is_graph = true,
-    .params = graph_params,
-    .resolve = graph_resolve,
-    .build = graph_build,
+    .params = topo_graph_params__,
+    .resolve = topo_graph_resolve__,
+    .build = topo_graph_build__,
 };

@@ -2,12 +2,29 @@
 
 noinst_LIBRARIES += libworkloads.a
 libworkloads_a_SOURCES = \
+	workloads/cdf.c \
+	workloads/cdf.h \
+	workloads/file/file.c \
+	workloads/file/file.h \
+	workloads/file/ns3.c \
+	workloads/file/ns3.h \
+	workloads/file/read_conweave.c \
+	workloads/file/read_hpcc.c \
+	workloads/file/read_htsim.c \
+	workloads/file/read_ns3dc.c \
+	workloads/file/read_ns3rdma.c \
+	workloads/file/reader_list.def \
 	workloads/flows.c \
 	workloads/flows.h \
+	workloads/flows_build.c \
+	workloads/flows_state.h \
+	workloads/gen_all_to_all.c \
 	workloads/gen_collective.c \
+	workloads/gen_file.c \
 	workloads/gen_flows.c \
 	workloads/gen_incast.c \
 	workloads/gen_permutation.c \
+	workloads/gen_poisson.c \
 	workloads/gen_trace.c \
 	workloads/nccl/channels.c \
 	workloads/nccl/channels.h \
@@ -16,6 +33,8 @@ libworkloads_a_SOURCES = \
 	workloads/nccl/player.h \
 	workloads/nccl/player_bound.c \
 	workloads/nccl/player_build.c \
+	workloads/nccl/player_graph.c \
+	workloads/nccl/player_graph.h \
 	workloads/nccl/player_plan.c \
 	workloads/nccl/player_result.c \
 	workloads/nccl/player_state.h \
@@ -25,10 +44,16 @@ libworkloads_a_SOURCES = \
 	workloads/nccl/ring_plan.h \
 	workloads/nccl/ring_state.c \
 	workloads/nccl/ring_state.h \
+	workloads/replay.c \
+	workloads/replay.h \
+	workloads/trace/jsonl.h \
+	workloads/trace/jsonl_json.c \
+	workloads/trace/jsonl_op.c \
 	workloads/trace/nccl_job.c \
 	workloads/trace/nccl_job.h \
 	workloads/trace/nccl_line.c \
 	workloads/trace/nccl_line.h \
+	workloads/trace/read_jsonl.c \
 	workloads/trace/read_nccl_log.c \
 	workloads/trace/trace.c \
 	workloads/trace/trace.h \
@@ -38,6 +63,9 @@ libworkloads_a_SOURCES = \
 	workloads/trace/trace_list.def \
 	workloads/trace/trace_merge.c \
 	workloads/trace/trace_place.c \
+	workloads/trace/write_jsonl.c \
+	workloads/triggers.c \
+	workloads/triggers.h \
 	workloads/work.c \
 	workloads/work.h \
 	workloads/work_list.def \
@@ -46,7 +74,17 @@ libworkloads_a_SOURCES = \
 	$(NULL)
 
 nobase_dist_pkgdata_DATA += \
+	workloads/cdf/AliStorage2019.json \
+	workloads/cdf/FbHadoop.json \
+	workloads/cdf/FbHadoop2015_fine.json \
+	workloads/cdf/GoogleRPC2008.json \
+	workloads/cdf/Hadoop_ABM_ns3dc.json \
+	workloads/cdf/README.md \
+	workloads/cdf/Solar2022.json \
+	workloads/cdf/WebSearch.json \
+	workloads/cdf/WebSearch_DCTCP_ns3dc.json \
 	workloads/examples/README.md \
 	workloads/examples/gpt2-64ranks-nccl.log \
 	workloads/examples/gpt2-nccl-log.awk \
+	workloads/examples/overlap-4ranks.jsonl \
 	$(NULL)

@@ -1,62 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * flows.c - starts flows, posts their messages, notes when they are sent and received.
- * Called by gen_*.c to set up, by the queue pairs' upcalls and its hosts' timers to run.
- *
- * Invariant: 'start_ps', 'sent_ps' and what is under "sender" belong to the process of the
- * sender's host, 'received_ps' and what is under "receiver" to that of the receiver's; no
- * field has two writers.
+ * Set up by flows_build.c; called by the queue pairs' upcalls and its hosts' timers to run.
  */
 #include <config.h>
 
-#include "workloads/flows.h"
-
-#include "models/host/pipe.h"
-
-/* Two hosts and the direction of data: their queue pairs. */
-struct pair {
-    uint32_t first_connection; /* and the next 'qps' - 1 */
-    uint32_t turn;             /* messages posted so far, modulo 'qps' */
-};
-
-/* A host that sends. */
-struct sender {
-    struct work_timer timer;
-    struct flows *flows; /* borrowed: whose it is */
-    struct lp *lp;       /* borrowed; from flows_start() on */
-    int64_t round_ps;    /* start of this round */
-    uint32_t host;
-    uint32_t first, n; /* its flows: part of 'order' */
-    uint32_t next;     /* of these, the next to start in this round */
-    uint32_t left;     /* not ended in this round */
-    uint32_t round;
-};
-
-struct flows {
-    struct net *net; /* borrowed */
-    int64_t gap_ps, start_ps, message_bytes;
-    uint32_t index; /* of the workload */
-    uint32_t n, repeat, qps;
-    uint32_t n_senders, n_pairs;
-    bool has_imm;
-
-    int64_t *at_ps;         /* owned, by flow: start after the round's */
-    uint32_t *pair_of;      /* owned, by flow */
-    uint32_t *order;        /* owned: flows by sender, each sender's by start */
-    uint32_t *sender_of;    /* owned, by host: index, or UINT32_MAX */
-    struct sender *senders; /* owned */
-    struct pair *pairs;     /* owned */
-
-    struct flow_result *results; /* owned: round x flow, a message's id is its index */
-    uint32_t *to_post, *to_send; /* owned, by flow, sender: messages of this round not
-                                    posted, not acknowledged */
-    uint32_t *to_receive;        /* owned, by flow, receiver */
-};
+#include "workloads/flows_state.h"
 
 /* ---- at work -------------------------------------------------------------------------- */
 
-static uint32_t
-n_messages(const struct flows *flows, int64_t bytes)
+uint32_t
+flows_n_messages(const struct flows *flows, int64_t bytes)
 {
     return bytes ? (uint32_t)((bytes + flows->message_bytes - 1) / flows->message_bytes)
                  : 1;
@@ -67,17 +21,17 @@ post_message(struct lp *lp, struct flows *flows, uint32_t id)
 {
     uint32_t flow = id % flows->n;
     struct pair *pair = &flows->pairs[flows->pair_of[flow]];
-    struct qp *qp = net_qp(flows->net, pair->first_connection + pair->turn, 0);
+    struct qp *qp = net_qp(flows->net, pair->first_connection + pair->turn, flows->side);
     bool is_last = --flows->to_post[flow] == 0;
     int64_t bytes = flows->message_bytes;
 
     if (is_last) {
         int64_t all = flows->results[id].bytes;
 
-        bytes = all - (int64_t)(n_messages(flows, all) - 1) * flows->message_bytes;
+        bytes = all - (int64_t)(flows_n_messages(flows, all) - 1) * flows->message_bytes;
     }
     pair->turn = pair->turn + 1 == flows->qps ? 0 : pair->turn + 1;
-    qp_post_write(lp, qp, bytes, id, flows->has_imm, id);
+    qp_post(lp, qp, flows->verb, bytes, id, id);
 }
 
 static void
@@ -85,7 +39,7 @@ start_flow(struct lp *lp, struct sender *sender, uint32_t flow)
 {
     struct flows *flows = sender->flows;
     uint32_t id = sender->round * flows->n + flow;
-    uint32_t n = n_messages(flows, flows->results[id].bytes);
+    uint32_t n = flows_n_messages(flows, flows->results[id].bytes);
 
     flows->results[id].start_ps = lp->now_ps;
     flows->to_post[flow] = n;
@@ -95,25 +49,87 @@ start_flow(struct lp *lp, struct sender *sender, uint32_t flow)
     }
 }
 
-static int64_t
-next_start_ps(const struct sender *sender)
+/* Flow number 'i' of 'sender'. */
+static uint32_t
+flow_of(const struct sender *sender, uint32_t i)
 {
-    const struct flows *flows = sender->flows;
+    const uint32_t *order = sender->flows->order;
 
-    return sender->round_ps + flows->at_ps[flows->order[sender->first + sender->next]];
+    return order ? order[sender->first + i] : sender->first + i;
 }
 
+void
+flows_set(struct flows *flows, uint32_t id, const struct work_flow *flow)
+{
+    flows->at_ps[id] = flow->start_ps;
+    flows->results[id] = (struct flow_result){
+        .src_host = flow->src,
+        .dst_host = flow->dst,
+        .bytes = flow->bytes,
+        .connection = flows->pairs[flows->pair_of[id]].first_connection,
+        .start_ps = TIME_NEVER_PS,
+        .sent_ps = TIME_NEVER_PS,
+        .received_ps = TIME_NEVER_PS};
+}
+
+bool
+flows_draw(struct flows *flows, uint32_t position, struct work_flow *flow)
+{
+    bool more = flows->source.next(flows->source.ctx, position, flow);
+
+    if (more && flows->side) {
+        uint32_t src = flow->src;
+
+        flow->src = flow->dst;
+        flow->dst = src;
+    }
+    return more;
+}
+
+/* Draws the flows of 'sender' before number 'n'. */
 static void
-fire(struct lp *lp, struct work_timer *timer)
+draw(struct sender *sender, uint32_t n)
+{
+    struct flows *flows = sender->flows;
+
+    while (sender->n_drawn < n) {
+        struct work_flow flow;
+        bool more = flows_draw(flows, sender->position, &flow);
+
+        g_assert(more);
+        flows_set(flows, sender->first + sender->n_drawn++, &flow);
+    }
+}
+
+static int64_t
+next_start_ps(struct sender *sender)
+{
+    if (sender->flows->source.next) {
+        draw(sender, sender->next + 1);
+    }
+    return sender->round_ps + sender->flows->at_ps[flow_of(sender, sender->next)];
+}
+
+void
+flows_fire(struct lp *lp, struct work_timer *timer)
 {
     struct sender *sender = timer->ctx;
 
-    while (sender->next < sender->n && next_start_ps(sender) <= lp->now_ps) {
-        start_flow(lp, sender, sender->flows->order[sender->first + sender->next++]);
+    while (sender->next < sender->n_timed && next_start_ps(sender) <= lp->now_ps) {
+        start_flow(lp, sender, flow_of(sender, sender->next++));
     }
-    if (sender->next < sender->n) {
+    if (sender->next < sender->n_timed) {
         work_timer_set(lp, timer, next_start_ps(sender));
     }
+}
+
+void
+flows_start_triggered(void *ctx, struct lp *lp, uint32_t flow)
+{
+    struct flows *flows = ctx;
+
+    start_flow(lp, &flows->senders[flows->sender_of[flows->results[flow].src_host]],
+               flow);
 }
 
 /* Its flows of a round count as begun when the one before it ends, so that
@@ -127,7 +143,9 @@ begin_round(struct sender *sender, int64_t at_ps)
     for (uint32_t i = 0; i < sender->n; i++) {
         net_op_begin(sender->lp);
     }
-    work_timer_set(sender->lp, &sender->timer, next_start_ps(sender));
+    if (sender->n_timed > 0) {
+        work_timer_set(sender->lp, &sender->timer, next_start_ps(sender));
+    }
 }
 
 static void
@@ -144,9 +162,15 @@ on_sent(void *ctx, struct lp *lp, struct qp *qp, uint32_t id)
         return;
     }
     flows->results[id].sent_ps = lp->now_ps;
+    if (flows->verb == QP_READ) {
+        flows->results[id].received_ps = lp->now_ps;
+    }
     if (--sender->left == 0 && sender->round + 1 < flows->repeat) {
         sender->round++;
         begin_round(sender, lp->now_ps + flows->gap_ps);
+    }
+    if (flows->triggers) {
+        triggers_on_sent(flows->triggers, lp, flow);
     }
     net_op_end(lp);
 }
@@ -164,9 +188,12 @@ on_received(void *ctx, struct lp *lp, struct qp *qp, uint32_t id, int64_t bytes,
     (void)bytes;
     (void)has_imm;
     (void)imm;
-    if (--flows->to_receive[flow] == 0) {
+    if (++flows->received[flow] == flows_n_messages(flows, flows->results[id].bytes)) {
         flows->results[id].received_ps = lp->now_ps;
-        flows->to_receive[flow] = n_messages(flows, flows->results[id].bytes);
+        flows->received[flow] = 0;
+        if (flows->triggers) {
+            triggers_on_received(flows->triggers, lp, flow);
+        }
     }
 }
 
@@ -194,265 +221,6 @@ flows_start(void *state)
     }
 }
 
-/* ---- setting up ----------------------------------------------------------------------- */
-
-static gboolean
-check_flow(const struct flows *flows, const struct work_flow *flow, size_t i,
-           GError **error)
-{
-    const struct net *net = flows->net;
-
-    if (flow->src >= net->n_hosts || flow->dst >= net->n_hosts) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_HOSTS,
-                    "workload[%u]: flow %zu: host %u; the last host is %u", flows->index,
-                    i, flow->src >= net->n_hosts ? flow->src : flow->dst,
-                    net->n_hosts - 1);
-        return FALSE;
-    }
-    if (flow->src == flow->dst) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_HOSTS,
-                    "workload[%u]: flow %zu: %s sends to itself; source and destination "
-                    "must differ",
-                    flows->index, i, net->nodes[net->node_of_host[flow->src]].name);
-        return FALSE;
-    }
-    if (flow->bytes / flows->message_bytes >= UINT32_MAX) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                    "workload[%u].message: %lld B cuts flow %zu of %lld B into more "
-                    "than 2^32 messages",
-                    flows->index, (long long)flows->message_bytes, i,
-                    (long long)flow->bytes);
-        return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean
-check_list(const struct flows *flows, const struct work_flow list[], size_t n,
-           int64_t repeat, GError **error)
-{
-    if (n > UINT32_MAX / (uint64_t)repeat) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_RANGE,
-                    "workload[%u].repeat: %lld rounds of %zu flows; allowed are 2^32 "
-                    "flows in all",
-                    flows->index, (long long)repeat, n);
-        return FALSE;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!check_flow(flows, &list[i], i, error)) {
-            return FALSE;
-        }
-    }
-    return TRUE;
-}
-
-/* NICs of the hosts in turn; of each host how many queue pairs have been dealt out to send
- * and to receive by. */
-struct turns {
-    uint32_t *out, *in; /* owned */
-};
-
-static uint32_t
-n_nics_of(const struct net *net, uint32_t host)
-{
-    return net->nic_of_host[host + 1] - net->nic_of_host[host];
-}
-
-/* Connects the hosts of 'flow' by the NICs whose turn it is, or by the next ones that reach
- * each other. */
-static gboolean
-connect_hosts(struct flows *flows, struct turns *turns, const struct work_flow *flow,
-              uint32_t qos, GError **error)
-{
-    struct net *net = flows->net;
-    uint32_t src = flow->src, dst = flow->dst;
-    uint32_t n_src = n_nics_of(net, src), n_dst = n_nics_of(net, dst);
-
-    for (uint32_t i = 0; i < n_src; i++) {
-        for (uint32_t k = 0; k < n_dst; k++) {
-            uint32_t a = (turns->out[src] + i) % n_src;
-            uint32_t b = (turns->in[dst] + k) % n_dst;
-            uint32_t nic_a = net->nic_of_host[src] + a, nic_b = net->nic_of_host[dst] + b;
-
-            if (work_has_route(net, nic_a, nic_b) && work_has_route(net, nic_b, nic_a)) {
-                turns->out[src]++;
-                turns->in[dst]++;
-                net_set_udp_ports(net, net_connect(net, src, a, dst, b, qos), flow->sport,
-                                  flow->dport);
-                return TRUE;
-            }
-        }
-    }
-    g_set_error(error, WORK_ERROR, WORK_ERROR_HOSTS,
-                "workload[%u]: no NIC of %s reaches a NIC of %s", flows->index,
-                net->nodes[net->node_of_host[src]].name,
-                net->nodes[net->node_of_host[dst]].name);
-    return FALSE;
-}
-
-/* What flows have in common that share queue pairs. */
-static guint
-pair_hash(gconstpointer key)
-{
-    const struct work_flow *flow = key;
-
-    return ((flow->src * 31u + flow->dst) * 31u + flow->qos) * 31u +
-           (flow->sport ^ (guint)flow->dport << 16);
-}
-
-static gboolean
-pair_equal(gconstpointer pa, gconstpointer pb)
-{
-    const struct work_flow *a = pa, *b = pb;
-
-    return a->src == b->src && a->dst == b->dst && a->qos == b->qos &&
-           a->sport == b->sport && a->dport == b->dport;
-}
-
-/* Finds or makes the pair of each flow, in the order of the list. */
-static gboolean
-make_pairs(struct flows *flows, const struct work_flow list[],
-           const struct work_params *params, GError **error)
-{
-    struct net *net = flows->net;
-    g_autofree uint32_t *out = g_new0(uint32_t, net->n_hosts);
-    g_autofree uint32_t *in = g_new0(uint32_t, net->n_hosts);
-    struct turns turns = {.out = out, .in = in};
-    g_autoptr(GHashTable) seen = g_hash_table_new(pair_hash, pair_equal);
-    bool shared = params->common.connections == WORK_BY_PAIR;
-
-    for (uint32_t i = 0; i < flows->n; i++) {
-        gpointer key = (gpointer)(uintptr_t)&list[i], found;
-        uint32_t qos = list[i].qos ? list[i].qos - 1 : params->qos;
-
-        if (shared && g_hash_table_lookup_extended(seen, key, NULL, &found)) {
-            flows->pair_of[i] = GPOINTER_TO_UINT(found);
-            continue;
-        }
-        flows->pair_of[i] = flows->n_pairs;
-        g_hash_table_insert(seen, key, GUINT_TO_POINTER(flows->n_pairs));
-        flows->pairs[flows->n_pairs++] =
-            (struct pair){.first_connection = net->n_connections};
-        for (uint32_t k = 0; k < flows->qps; k++) {
-            if (!connect_hosts(flows, &turns, &list[i], qos, error)) {
-                return FALSE;
-            }
-        }
-    }
-    return TRUE;
-}
-
-static int
-by_sender_and_start(const void *a, const void *b, void *ctx)
-{
-    const struct flows *flows = ctx;
-    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    uint32_t src_i = flows->results[i].src_host, src_k = flows->results[k].src_host;
-
-    if (src_i != src_k) {
-        return src_i < src_k ? -1 : 1;
-    }
-    if (flows->at_ps[i] != flows->at_ps[k]) {
-        return flows->at_ps[i] < flows->at_ps[k] ? -1 : 1;
-    }
-    return i < k ? -1 : i > k;
-}
-
-static void
-make_senders(struct flows *flows)
-{
-    for (uint32_t i = 0; i < flows->n; i++) {
-        flows->order[i] = i;
-    }
-    g_qsort_with_data(flows->order, (gint)flows->n, sizeof *flows->order,
-                      by_sender_and_start, flows);
-    for (uint32_t h = 0; h < flows->net->n_hosts; h++) {
-        flows->sender_of[h] = UINT32_MAX;
-    }
-    for (uint32_t i = 0; i < flows->n; i++) {
-        uint32_t host = flows->results[flows->order[i]].src_host;
-
-        if (flows->sender_of[host] == UINT32_MAX) {
-            flows->sender_of[host] = flows->n_senders++;
-        }
-    }
-    flows->senders = g_new0(struct sender, flows->n_senders);
-    for (uint32_t i = 0; i < flows->n; i++) {
-        uint32_t host = flows->results[flows->order[i]].src_host;
-        struct sender *sender = &flows->senders[flows->sender_of[host]];
-
-        if (sender->n++ == 0) {
-            sender->first = i;
-            sender->host = host;
-            sender->flows = flows;
-            sender->timer = (struct work_timer){
-                .source = net_new_timer(flows->net), .fire = fire, .ctx = sender};
-        }
-    }
-}
-
-static void
-fill_results(struct flows *flows, const struct work_flow list[])
-{
-    for (uint32_t i = 0; i < flows->n; i++) {
-        struct flow_result result = {.src_host = list[i].src,
-                                     .dst_host = list[i].dst,
-                                     .bytes = list[i].bytes,
-                                     .connection =
-                                         flows->pairs[flows->pair_of[i]].first_connection,
-                                     .start_ps = TIME_NEVER_PS,
-                                     .sent_ps = TIME_NEVER_PS,
-                                     .received_ps = TIME_NEVER_PS};
-
-        flows->at_ps[i] = list[i].start_ps;
-        flows->to_receive[i] = n_messages(flows, list[i].bytes);
-        for (uint32_t round = 0; round < flows->repeat; round++) {
-            flows->results[round * flows->n + i] = result;
-        }
-    }
-}
-
-void *
-flows_new(struct net *net, const struct work_params *params,
-          const struct work_flow list[], size_t n, GError **error)
-{
-    const struct work_common *common = &params->common;
-    struct flows *flows = g_new0(struct flows, 1);
-
-    flows->net = net;
-    flows->index = params->index;
-    flows->gap_ps = common->gap_ps;
-    flows->start_ps = common->start_ps;
-    flows->qps = (uint32_t)common->qps;
-    flows->has_imm = common->verb == WORK_WRITE_IMM;
-    flows->message_bytes =
-        common->message_bytes && common->message_bytes < FLOWS_MESSAGE_MAX_BYTES
-            ? common->message_bytes
-            : FLOWS_MESSAGE_MAX_BYTES;
-    if (!check_list(flows, list, n, common->repeat, error)) {
-        flows_free(flows);
-        return NULL;
-    }
-    flows->n = (uint32_t)n;
-    flows->repeat = (uint32_t)common->repeat;
-    flows->at_ps = g_new(int64_t, n);
-    flows->pair_of = g_new(uint32_t, n);
-    flows->order = g_new(uint32_t, n);
-    flows->sender_of = g_new(uint32_t, net->n_hosts);
-    flows->pairs = g_new(struct pair, n);
-    flows->to_post = g_new0(uint32_t, n);
-    flows->to_send = g_new0(uint32_t, n);
-    flows->to_receive = g_new(uint32_t, n);
-    if (!make_pairs(flows, list, params, error)) {
-        flows_free(flows);
-        return NULL;
-    }
-    flows->results = g_new(struct flow_result, n * flows->repeat);
-    fill_results(flows, list);
-    make_senders(flows);
-    return flows;
-}
-
 void
 flows_free(void *state)
 {
@@ -470,7 +238,11 @@ flows_free(void *state)
     g_free(flows->results);
     g_free(flows->to_post);
     g_free(flows->to_send);
-    g_free(flows->to_receive);
+    g_free(flows->received);
+    triggers_free(flows->triggers);
+    if (flows->source.free) {
+        flows->source.free(flows->source.ctx);
+    }
     g_free(flows);
 }
 
@@ -481,8 +253,26 @@ flows_results(const void *state, uint32_t *n)
 {
     const struct flows *flows = state;
 
+    /* Those that the run has not come to are shown as not started. */
+    for (uint32_t i = 0; flows->source.next && i < flows->n_senders; i++) {
+        draw(&flows->senders[i], flows->senders[i].n);
+    }
     *n = flows->n * flows->repeat;
     return flows->results;
+}
+
+int64_t
+flows_optional(const void *state)
+{
+    const struct flows *flows = state;
+    uint32_t n_all;
+    int64_t n_open = 0;
+
+    flows_results(state, &n_all);
+    for (uint32_t id = 0; flows->is_open_ended && id < n_all; id++) {
+        n_open += flows->results[id].sent_ps == TIME_NEVER_PS;
+    }
+    return n_open;
 }
 
 /* Bytes of messages 'id' on 'qp' that are posted and not acknowledged. */
@@ -512,7 +302,13 @@ reason_of(const struct net *net, const struct qp *qp, uint32_t id)
         return NULL;
     }
     if (qp->failed) {
-        return g_strdup_printf("gave up after %u retries", qp->nic->config->retry_count);
+        return qp->rnr_tries ? g_strdup_printf("gave up after %u refusals",
+                                               qp->nic->config->rnr_retry + 1)
+                             : g_strdup_printf("gave up after %u retries",
+                                               qp->nic->config->retry_count);
+    }
+    if (qp->halted) {
+        return g_strdup("waits for a receiver that is not ready");
     }
     if (port->special & PORT_DOWN) {
         return g_strdup("its link is down");
@@ -524,7 +320,8 @@ reason_of(const struct net *net, const struct qp *qp, uint32_t id)
         return g_strdup_printf("class %u is paused", qp->cls);
     }
     if (qp->snd_una < qp->snd_max) {
-        return g_strdup_printf("waits for an ACK of %lld packets%s",
+        return g_strdup_printf("waits for %s of %lld packets%s",
+                               qp->oldest->verb == QP_READ ? "responses" : "an ACK",
                                (long long)(qp->snd_max - qp->snd_una),
                                qp->retries ? ", sent again" : "");
     }
@@ -539,25 +336,28 @@ line_of(const struct flows *flows, uint32_t id)
     const struct pair *pair = &flows->pairs[flows->pair_of[id % flows->n]];
     GString *line = g_string_new(NULL);
     int64_t open = (int64_t)flows->to_post[id % flows->n] * flows->message_bytes;
-    int64_t whole = (int64_t)n_messages(flows, result->bytes) * flows->message_bytes;
+    int64_t whole =
+        (int64_t)flows_n_messages(flows, result->bytes) * flows->message_bytes;
 
     g_string_printf(line, "workload[%u]: flow %u %s -> %s: %lld B, ", flows->index, id,
                     net->nodes[net->node_of_host[result->src_host]].name,
                     net->nodes[net->node_of_host[result->dst_host]].name,
                     (long long)result->bytes);
     if (result->start_ps == TIME_NEVER_PS) {
-        g_string_append(line, "not started");
+        g_string_append(line, triggers_has(flows->triggers, id)
+                                  ? "not started, waits for its trigger"
+                                  : "not started");
         return g_string_free(line, FALSE);
     }
     /* The last message, which is shorter, is posted last. */
     open -= flows->to_post[id % flows->n] ? whole - result->bytes : 0;
     for (uint32_t k = 0; k < flows->qps; k++) {
-        open += bytes_open(net_qp(net, pair->first_connection + k, 0), id);
+        open += bytes_open(net_qp(net, pair->first_connection + k, flows->side), id);
     }
-    g_string_append_printf(line, "%lld B acknowledged",
-                           (long long)(result->bytes - open));
+    g_string_append_printf(line, "%lld B %s", (long long)(result->bytes - open),
+                           flows->side ? "received" : "acknowledged");
     for (uint32_t k = 0; k < flows->qps; k++) {
-        const struct qp *qp = net_qp(net, pair->first_connection + k, 0);
+        const struct qp *qp = net_qp(net, pair->first_connection + k, flows->side);
         g_autofree char *reason = reason_of(net, qp, id);
 
         if (reason) {
@@ -571,9 +371,10 @@ void
 flows_unfinished(const void *state, GPtrArray *lines, uint32_t most)
 {
     const struct flows *flows = state;
-    uint32_t n_open = 0;
+    uint32_t n_all, n_open = 0;
 
-    for (uint32_t id = 0; id < flows->n * flows->repeat; id++) {
+    flows_results(state, &n_all);
+    for (uint32_t id = 0; id < n_all; id++) {
         if (flows->results[id].sent_ps != TIME_NEVER_PS) {
             continue;
         }

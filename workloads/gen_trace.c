@@ -5,20 +5,20 @@
  *
  * The trace's hosts take the workload's hosts in order of their lowest rank; the ranks of a
  * host take its GPUs in order of rank.  An operation with time stamps begins on each rank
- * not before its own; without, operations follow each other by common.gap_ps.
+ * not before its own; without, operations follow each other by common.gap_ps.  A trace that
+ * says what waits for what (trace.h, 'is_graph') is played by that.  Kinds that 'skip' names
+ * are left out: they take no time, and what waits for them waits for what they waited for.
  */
 #include <config.h>
 
 #include "workloads/nccl/player.h"
-#include "workloads/trace/trace.h"
-#include "workloads/work.h"
-
-#include <string.h>
+#include "workloads/replay.h"
 
 struct replay {
     struct trace *trace;   /* owned */
     struct player *player; /* owned */
     uint32_t index;        /* of the workload */
+    uint32_t n_skipped[TRACE_N_KINDS];
 };
 
 static void
@@ -35,30 +35,11 @@ trace_free_state(void *state)
 
 /* ---- checks ------------------------------------------------------------------------ */
 
-static gboolean
-check_hosts(const struct trace *trace, const struct work_params *params, GError **error)
+/* Is 'kind' left out on purpose? */
+static bool
+is_skipped(const struct work_params *params, enum trace_kind kind)
 {
-    if (trace->n_hosts > params->n_hosts) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_HOSTS,
-                    "workload[%u]: %s: ranks run on %u hosts (%s, ...); the workload has "
-                    "%u",
-                    params->index, trace->files[0], trace->n_hosts, trace->hosts[0],
-                    params->n_hosts);
-        return FALSE;
-    }
-    for (uint32_t r = 0; r < trace->n_ranks; r++) {
-        const struct trace_rank *rank = &trace->ranks[r];
-
-        if (rank->local >= params->gpus) {
-            g_set_error(
-                error, WORK_ERROR, WORK_ERROR_HOSTS,
-                "workload[%u]: %s: host %s has more than %u ranks; node.gpus is %u",
-                params->index, trace->files[0], trace->hosts[rank->host], params->gpus,
-                params->gpus);
-            return FALSE;
-        }
-    }
-    return TRUE;
+    return (params->skip >> kind & 1) != 0;
 }
 
 static gboolean
@@ -67,10 +48,15 @@ check_op(const struct trace *trace, const struct trace_op *op, uint32_t index,
 {
     const char *file = trace->files[op->file];
 
+    if (op->kind == TRACE_COMPUTE) {
+        return TRUE;
+    }
     if (op->kind != TRACE_ALL_REDUCE) {
         g_set_error(error, WORK_ERROR, WORK_ERROR_UNSUPPORTED,
-                    "workload[%u]: %s:%llu: %s is not supported yet; only all_reduce is",
-                    index, file, (unsigned long long)op->line, trace_kind_name(op->kind));
+                    "workload[%u]: %s:%llu: %s is not supported yet; only all_reduce and "
+                    "compute are, and \"skip\": [\"%s\"] leaves it out",
+                    index, file, (unsigned long long)op->line, trace_kind_name(op->kind),
+                    trace_kind_name(op->kind));
         return FALSE;
     }
     if ((op->algo != TRACE_ALGO_UNKNOWN && op->algo != TRACE_ALGO_RING) ||
@@ -85,6 +71,35 @@ check_op(const struct trace *trace, const struct trace_op *op, uint32_t index,
     return TRUE;
 }
 
+/* Longest that times, delays and computing of all rounds may be in all: half of what int64_t
+ * has room for, so that no moment passes its end. */
+#define MAX_SPAN_PS (INT64_MAX / 2)
+
+static gboolean
+check_span(const struct trace *trace, const struct work_params *params, GError **error)
+{
+    __int128 sum = 0;
+    int64_t latest_ps = 0;
+
+    for (size_t i = 0; i < trace->n_ops; i++) {
+        const struct trace_op *op = &trace->ops[i];
+
+        sum += (__int128)op->duration_ps + op->delay_ps;
+        for (uint32_t r = 0; op->has_time && r < trace_op_n_ranks(trace, op); r++) {
+            latest_ps = MAX(latest_ps, op->rank_times_ps[r]);
+        }
+    }
+    if ((sum + latest_ps) * params->common.repeat <= MAX_SPAN_PS) {
+        return TRUE;
+    }
+    g_set_error(
+        error, WORK_ERROR, WORK_ERROR_RANGE,
+        "workload[%u]: %s: times, delays and computing of %lld rounds may be more "
+        "than 53 days; allowed are less",
+        params->index, trace->files[0], (long long)params->common.repeat);
+    return FALSE;
+}
+
 /* ---- from trace to player ---------------------------------------------------------- */
 
 static struct player *
@@ -94,9 +109,8 @@ place_ranks(struct net *net, const struct work_params *params, const struct trac
     g_autofree uint32_t *host = g_new(uint32_t, trace->n_ranks);
     g_autofree uint32_t *gpu = g_new(uint32_t, trace->n_ranks);
 
-    for (uint32_t r = 0; r < trace->n_ranks; r++) {
-        host[r] = params->hosts[trace->ranks[r].host];
-        gpu[r] = trace->ranks[r].local;
+    if (!replay_place(trace, params, host, gpu, error)) {
+        return NULL;
     }
     return player_new(net, params, host, gpu, trace->n_ranks, error);
 }
@@ -116,7 +130,7 @@ add_comms(struct player *player, const struct trace *trace)
 }
 
 static void
-add_op(struct player *player, const struct trace_op *op)
+add_op(struct player *player, const struct trace *trace, const struct trace_op *op)
 {
     player_add_op(player, &(struct player_op_spec){
                               .comm = op->comm,
@@ -125,9 +139,62 @@ add_op(struct player *player, const struct trace_op *op)
                               .has_channels = op->has_channels,
                               .channel_lo = op->channel_lo,
                               .channel_hi = op->channel_hi,
-                              .has_time = op->has_time,
+                              .has_time = op->has_time && !trace->is_graph,
                               .time_ps = op->time_ps,
                               .rank_times_ps = op->rank_times_ps});
+}
+
+/* What waits for what; of what is left out, too, since others wait for it. */
+static void
+add_node(struct player *player, const struct trace_op *op, bool skipped, uint32_t n_ops)
+{
+    player_add_node(player,
+                    &(struct player_node_spec){
+                        .op = skipped || op->kind == TRACE_COMPUTE ? PLAYER_NO_OP : n_ops,
+                        .comm = op->comm,
+                        .rank = op->rank,
+                        .is_left_out = skipped,
+                        .duration_ps = op->duration_ps,
+                        .after = op->after,
+                        .n_after = op->n_after,
+                        .delay_ps = skipped ? 0 : op->delay_ps,
+                        .has_time = op->has_time && !skipped,
+                        .time_ps = op->time_ps,
+                        .rank_times_ps = op->rank_times_ps});
+}
+
+/* Adds what is to be played; counts what is not. */
+static gboolean
+add_ops(struct replay *replay, const struct work_params *params, GError **error)
+{
+    const struct trace *trace = replay->trace;
+    uint32_t n_ops = 0, n_kept = 0;
+
+    for (size_t i = 0; i < trace->n_ops; i++) {
+        const struct trace_op *op = &trace->ops[i];
+        bool skipped = is_skipped(params, op->kind);
+
+        if (!skipped && !check_op(trace, op, params->index, error)) {
+            return FALSE;
+        }
+        if (trace->is_graph) {
+            add_node(replay->player, op, skipped, n_ops);
+        }
+        if (!skipped && op->kind == TRACE_ALL_REDUCE) {
+            add_op(replay->player, trace, op);
+            n_ops++;
+        }
+        n_kept += !skipped;
+        replay->n_skipped[op->kind] += skipped;
+    }
+    if (n_kept == 0) {
+        g_set_error(error, WORK_ERROR, WORK_ERROR_TRACE,
+                    "workload[%u]: %s: 'skip' leaves none of %zu operations; allowed is "
+                    "what leaves one",
+                    params->index, trace->files[0], trace->n_ops);
+        return FALSE;
+    }
+    return TRUE;
 }
 
 static gboolean
@@ -136,39 +203,21 @@ replay_build(struct replay *replay, struct net *net, const struct work_params *p
 {
     const struct trace *trace = replay->trace;
 
-    if (!check_hosts(trace, params, error)) {
-        return FALSE;
-    }
     replay->player = place_ranks(net, params, trace, error);
-    if (!replay->player) {
+    if (!replay->player || !check_span(trace, params, error)) {
         return FALSE;
     }
     add_comms(replay->player, trace);
-    for (size_t i = 0; i < trace->n_ops; i++) {
-        if (!check_op(trace, &trace->ops[i], params->index, error)) {
-            return FALSE;
-        }
-        add_op(replay->player, &trace->ops[i]);
-    }
-    return player_build(replay->player, error);
+    return add_ops(replay, params, error) && player_build(replay->player, error);
 }
 
 static void *
 trace_new(struct net *net, const struct work_params *params, GError **error)
 {
-    const char *const *paths = (const char *const *)params->paths;
-    struct trace *trace = trace_open_paths(paths, g_strv_length(params->paths), error);
+    struct trace *trace = replay_open(params, error);
     struct replay *replay;
 
     if (!trace) {
-        g_prefix_error(error, "workload[%u]: ", params->index);
-        return NULL;
-    }
-    if (params->format && strcmp(params->format, trace->format) != 0) {
-        g_set_error(error, WORK_ERROR, WORK_ERROR_TRACE,
-                    "workload[%u]: %s is of format %s; 'format' says %s", params->index,
-                    trace->files[0], trace->format, params->format);
-        trace_free(trace);
         return NULL;
     }
     replay = g_new0(struct replay, 1);
@@ -181,11 +230,38 @@ trace_new(struct net *net, const struct work_params *params, GError **error)
     return replay;
 }
 
+/* How many operations are left out. */
+static void
+trace_notes(const void *state, GPtrArray *lines)
+{
+    const struct replay *replay = state;
+
+    g_autoptr(GString) left_out = g_string_new(NULL);
+    uint64_t n_left_out = 0;
+
+    for (unsigned k = 0; k < TRACE_N_KINDS; k++) {
+        if (replay->n_skipped[k] > 0) {
+            g_string_append_printf(left_out, "%s%u %s", n_left_out ? ", " : "",
+                                   replay->n_skipped[k],
+                                   trace_kind_name((enum trace_kind)k));
+            n_left_out += replay->n_skipped[k];
+        }
+    }
+    if (n_left_out > 0) {
+        g_ptr_array_add(lines, g_strdup_printf("workload[%u]: %" G_GUINT64_FORMAT
+                                               " of %zu operations "
+                                               "of the trace are left out by 'skip': %s",
+                                               replay->index, n_left_out,
+                                               replay->trace->n_ops, left_out->str));
+    }
+}
+
 static void
 trace_warnings(const void *state, GPtrArray *lines)
 {
     const struct replay *replay = state;
 
+    trace_notes(state, lines);
     for (char **line = replay->trace->warnings; line && *line; line++) {
         g_ptr_array_add(lines, g_strdup_printf("workload[%u]: %s", replay->index, *line));
     }
@@ -234,6 +310,7 @@ const struct work_ops work_trace_ops = {
     .doc = "what a log says a job did, call by call",
     .new = trace_new,
     .warnings = trace_warnings,
+    .notes = trace_notes,
     .start = trace_start,
     .unfinished = trace_unfinished,
     .streams = trace_streams,

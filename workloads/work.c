@@ -50,6 +50,24 @@ work_has_route(const struct net *net, uint32_t from, uint32_t to)
     return sw->routes->set_of_nic[to] != ROUTE_NONE;
 }
 
+enum qp_verb
+work_qp_verb(enum work_verb verb)
+{
+    switch (verb) {
+    case WORK_WRITE:
+        return QP_WRITE;
+    case WORK_WRITE_IMM:
+        return QP_WRITE_IMM;
+    case WORK_SEND:
+        return QP_SEND;
+    case WORK_SEND_IMM:
+        return QP_SEND_IMM;
+    case WORK_READ:
+        return QP_READ;
+    }
+    g_assert_not_reached();
+}
+
 struct work *
 work_new(struct net *net, const struct work_params *params, GError **error)
 {

@@ -38,8 +38,9 @@ struct flow_result {
     uint32_t src_host, dst_host;
     uint32_t connection; /* of the network */
     int64_t bytes;
-    int64_t start_ps;    /* posted at the sender */
-    int64_t sent_ps;     /* its last byte's ACK processed at the sender */
+    int64_t start_ps; /* posted; a READ at the receiver, else at the sender */
+    int64_t sent_ps;  /* complete there: the ACK of its last byte has been processed, or
+                            a READ's last byte lies in memory */
     int64_t received_ps; /* its last byte in the receiver's memory */
 };
 
@@ -68,6 +69,7 @@ struct call_result {
 struct work_plan {
     int64_t bytes; /* payload of all its messages */
     int64_t n_messages;
+    bool is_read; /* the messages are READs of the peer's */
 };
 
 struct work_ops {
@@ -76,9 +78,14 @@ struct work_ops {
     void (*start)(void *state);
     /* Adds doubts about the input (owned lines), after new(); NULL: there are none. */
     void (*warnings)(const void *state, GPtrArray *lines);
+    /* Adds what a reader of the results should know (owned lines); NULL: nothing. */
+    void (*notes)(const void *state, GPtrArray *lines);
     /* Adds a line for each thing that has not ended, saying what it waits for; at most
      * 'most' lines, then "... and N more". */
     void (*unfinished)(const void *state, GPtrArray *lines, uint32_t most);
+    /* Of the operations counted, those that are outstanding and need not end: a run that
+     * stops with these alone is complete; NULL: there are none. */
+    int64_t (*optional)(const void *state);
     /* Results, borrowed; NULL when the workload has none of the kind. */
     const struct flow_result *(*flows)(const void *state, uint32_t *n);
     const struct stream_result *(*streams)(void *state, uint32_t *n);
@@ -106,6 +113,9 @@ const struct work_ops *work_find(const char *name);
 /* Can a packet get from the switch that NIC 'from' is plugged into to NIC 'to', by the routes the
  * run begins with?  (Two NICs plugged into each other need none.)  Ids are those of the network. */
 bool work_has_route(const struct net *net, uint32_t from, uint32_t to);
+
+/* The operation of a queue pair that 'verb' stands for. */
+enum qp_verb work_qp_verb(enum work_verb verb);
 
 /* A workload of params->type on 'net', NULL on error. */
 struct work *work_new(struct net *net, const struct work_params *params, GError **error);

@@ -16,9 +16,12 @@
 /* A day. */
 #define START_MAX_PS (86400 * PS_PER_S)
 
-static const char *const verb_words[] = {"write", "write-imm", NULL};
-static const char *const connections_words[] = {"pair", "flow", NULL};
+static const char *const verb_words[] = {"write",    "write-imm", "send",
+                                         "send-imm", "read",      NULL};
 static const char *const place_words[] = {"packed", "spread", "random", NULL};
+static const char *const connect_words[] = {"pair", "flow", NULL};
+static const char *const arrivals_words[] = {"rounds", "fixed", "poisson", NULL};
+static const char *const choice_words[] = {"fixed", "random", NULL};
 static const char *const op_words[] = {"all_reduce", NULL};
 static const char *const algorithm_words[] = {"ring", NULL};
 static const char *const protocol_words[] = {"simple", NULL};
@@ -26,6 +29,10 @@ static const char *const type_words[] = {"int8",  "uint8",  "int32", "uint32",
                                          "int64", "uint64", "fp16",  "fp32",
                                          "fp64",  "bf16",   NULL};
 
+/* Loads below a millionth are no loads. */
+#define LOAD_MIN (PARAM_SHARE_ONE / 1000000)
+
+#define INCAST(field) .offset = offsetof(struct work_incast, field)
 #define COMMON(field) .offset = offsetof(struct work_common, field)
 #define NCCL(field) .offset = offsetof(struct work_nccl, field)
 
@@ -86,22 +93,11 @@ const struct param work_common_params[] = {
      COMMON(verb),
      .unit = "",
      .def = WORK_WRITE,
-     .min = 0,
-     .max = 1,
+     .min = WORK_WRITE,
+     .max = WORK_READ,
      .names = verb_words,
      .source = "perftest's ib_write_bw; NCCL sends by write with immediate",
-     .doc = "how a message is sent"},
-    {.name = "connections",
-     .kind = PARAM_ENUM,
-     COMMON(connections),
-     .unit = "",
-     .def = WORK_BY_PAIR,
-     .min = 0,
-     .max = 1,
-     .names = connections_words,
-     .source = "hosts that talk keep their queue pairs; HPCC ns-3 simulator: one a flow",
-     .doc = "flows between the same hosts share qps queue pairs, or each flow has its "
-            "own"},
+     .doc = "how a message is sent; read: the receiver of the data asks for it"},
     {.name = "place",
      .kind = PARAM_ENUM,
      COMMON(place),
@@ -114,6 +110,19 @@ const struct param work_common_params[] = {
      .doc = "order in which hosts are taken: by number, one of each rack in turn, "
             "shuffled by "
             "the seed"},
+    {.name = "connect",
+     .kind = PARAM_ENUM,
+     COMMON(connect),
+     .unit = "",
+     .def = WORK_CONNECT_PAIR,
+     .min = 0,
+     .max = 1,
+     .names = connect_words,
+     .source =
+         "applications keep their connections; the HPCC ns-3 simulator has one a flow",
+     .doc =
+         "queue pairs are of a pair of hosts, or of one flow, which then begins at line "
+         "rate; 1.1 KB a queue pair"},
     {.name = NULL},
 };
 
@@ -149,6 +158,52 @@ const struct param work_incast_params[] = {
      .max = BYTES_MAX,
      .source = "a round number",
      .doc = "of each flow"},
+    {.name = "arrivals",
+     .kind = PARAM_ENUM,
+     INCAST(arrivals),
+     .unit = "",
+     .def = WORK_ARRIVALS_ROUNDS,
+     .min = 0,
+     .max = 2,
+     .names = arrivals_words,
+     .source = "as of every workload; poisson: Li et al., HPCC, SIGCOMM '19, section 5.1",
+     .doc =
+         "an event begins gap after the end of the one before, or with gap between the "
+         "beginnings, fixed or exponential with that mean"},
+    {.name = "load",
+     .kind = PARAM_SHARE,
+     INCAST(load_e18),
+     .unit = "",
+     .def = PARAM_SPECIAL,
+     .min = LOAD_MIN,
+     .max = PARAM_SHARE_ONE,
+     .special = "off",
+     .source = "gap says it",
+     .doc =
+         "payload over the link rate of all hosts of the workload; instead of gap, with "
+         "arrivals fixed or poisson"},
+    {.name = "until",
+     .kind = PARAM_TIME,
+     INCAST(until_ps),
+     .unit = "ms",
+     .def = PARAM_SPECIAL,
+     .min = 1,
+     .max = START_MAX_PS,
+     .special = "repeat",
+     .source = "repeat says it",
+     .doc = "no event begins then or later; instead of repeat, with arrivals fixed or "
+            "poisson"},
+    {.name = "choice",
+     .kind = PARAM_ENUM,
+     INCAST(choice),
+     .unit = "",
+     .def = WORK_CHOICE_FIXED,
+     .min = 0,
+     .max = 1,
+     .names = choice_words,
+     .source = "the same hosts each time",
+     .doc =
+         "random: the senders, and without receiver that too, are drawn for each event"},
     {.name = NULL},
 };
 
@@ -202,6 +257,45 @@ const struct param work_collective_params[] = {
      .names = type_words,
      .source = "nccl-tests: -d float",
      .doc = "type of an element; bytes are a whole number of them"},
+    {.name = NULL},
+};
+
+const struct param work_poisson_params[] = {
+    {.name = "load",
+     .kind = PARAM_SHARE,
+     .offset = offsetof(struct work_poisson, load_e18),
+     .unit = "",
+     .def = PARAM_SHARE_ONE / 10 * 3,
+     .min = LOAD_MIN,
+     .max = PARAM_SHARE_ONE,
+     .source =
+         "alibaba-edu/High-Precision-Congestion-Control, traffic_gen/traffic_gen.py: "
+         "-l 0.3",
+     .doc =
+         "payload that a host offers over the rate of its links (headers come on top)"},
+    {.name = "until",
+     .kind = PARAM_TIME,
+     .offset = offsetof(struct work_poisson, until_ps),
+     .unit = "ms",
+     .def = PARAM_SPECIAL,
+     .min = 1,
+     .max = START_MAX_PS,
+     .special = "stop",
+     .source = "a load has no end of its own",
+     .doc = "no flow starts then or later"},
+    {.name = NULL},
+};
+
+const struct param work_all_to_all_params[] = {
+    {.name = "bytes",
+     .kind = PARAM_SIZE,
+     .offset = offsetof(struct work_all_to_all, bytes),
+     .unit = "MiB",
+     .def = 1 << 20,
+     .min = 1,
+     .max = BYTES_MAX,
+     .source = "a round number",
+     .doc = "of each flow: from each host to each other one"},
     {.name = NULL},
 };
 
@@ -346,6 +440,12 @@ work_kind_name(enum work_kind kind)
         return "collective";
     case WORK_TRACE:
         return "trace";
+    case WORK_POISSON:
+        return "poisson";
+    case WORK_ALL_TO_ALL:
+        return "all-to-all";
+    case WORK_FILE:
+        return "file";
     }
     return "unknown";
 }
@@ -380,7 +480,9 @@ work_params_free(struct work_params *params)
     }
     g_free(params->hosts);
     g_free(params->flows);
+    g_free(params->triggers);
     g_free(params->senders);
+    g_free(params->cdf);
     g_free(params->rank_host);
     g_free(params->rank_gpu);
     for (char **path = params->paths; path != NULL && *path != NULL; path++) {

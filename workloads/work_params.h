@@ -18,16 +18,35 @@
 
 #include "sim/param.h"
 
-enum work_kind { WORK_FLOWS, WORK_PERMUTATION, WORK_INCAST, WORK_COLLECTIVE, WORK_TRACE };
+enum work_kind {
+    WORK_FLOWS,
+    WORK_PERMUTATION,
+    WORK_INCAST,
+    WORK_COLLECTIVE,
+    WORK_TRACE,
+    WORK_POISSON,
+    WORK_ALL_TO_ALL,
+    WORK_FILE,
+};
 
 /* The operation a message is sent by. */
-enum work_verb { WORK_WRITE, WORK_WRITE_IMM };
+enum work_verb { WORK_WRITE, WORK_WRITE_IMM, WORK_SEND, WORK_SEND_IMM, WORK_READ };
 
-/* Which flows share queue pairs. */
-enum work_connections {
-    WORK_BY_PAIR, /* those of one source and destination, ports and qos */
-    WORK_BY_FLOW, /* none */
+/* Who shares queue pairs. */
+enum work_connect {
+    WORK_CONNECT_PAIR, /* all flows of a pair of hosts */
+    WORK_CONNECT_FLOW, /* each flow has its own, as fresh as a new connection */
 };
+
+/* When the events of an incast begin. */
+enum work_arrivals {
+    WORK_ARRIVALS_ROUNDS,  /* when the one before has ended */
+    WORK_ARRIVALS_FIXED,   /* at fixed times */
+    WORK_ARRIVALS_POISSON, /* at random times */
+};
+
+/* Who takes part in an event of an incast. */
+enum work_choice { WORK_CHOICE_FIXED, WORK_CHOICE_RANDOM };
 
 /* The order in which hosts are taken. */
 enum work_place {
@@ -66,8 +85,8 @@ struct work_common {
                               before it is bound): one message, cut at 1 GiB
                               only.  0 for collective and trace */
     int32_t verb;          /* enum work_verb */
-    int32_t connections;   /* enum work_connections; not for collective and trace */
     int32_t place;         /* enum work_place */
+    int32_t connect;       /* enum work_connect; of flows, not of NCCL */
 };
 
 /* Tables of the keys of each kind over the struct named beside it. */
@@ -77,7 +96,23 @@ struct work_permutation {
 };
 
 struct work_incast {
-    int64_t bytes; /* each sender's flow */
+    int64_t bytes;    /* each sender's flow */
+    int64_t load_e18; /* share of the link rate of all hosts, times 10^18, from which
+                         the gap follows; PARAM_SPECIAL: common.gap_ps is it */
+    int64_t until_ps; /* no event begins then or later; PARAM_SPECIAL: common.repeat of
+                         them.  Both for arrivals but rounds */
+    int32_t arrivals; /* enum work_arrivals */
+    int32_t choice;   /* enum work_choice */
+};
+
+struct work_poisson {
+    int64_t
+        load_e18; /* payload offered by a host over the rate of its links, times 10^18 */
+    int64_t until_ps; /* no flow starts then or later; bound: never PARAM_SPECIAL */
+};
+
+struct work_all_to_all {
+    int64_t bytes; /* each flow */
 };
 
 struct work_collective {
@@ -88,13 +123,28 @@ struct work_collective {
     int32_t type;      /* enum work_type */
 };
 
-/* One flow of WORK_FLOWS. */
+/* One flow of WORK_FLOWS and WORK_FILE. */
 struct work_flow {
     uint32_t src, dst;     /* host ids, not equal */
     int64_t bytes;         /* >= 1 */
     int64_t start_ps;      /* after the round's start */
     uint32_t qos;          /* index into the network's qos, plus 1; 0: the workload's */
     uint16_t sport, dport; /* UDP; 0: what the NIC gives */
+    /* Of WORK_FILE, triggers plus 1, 0: none.  The one that starts the flow, in place of
+     * start_ps; those activated when its last byte is acknowledged, received. */
+    uint32_t after, sent, received;
+};
+
+/* What a trigger does when it is activated; htsim's names. */
+enum work_trigger_kind {
+    WORK_TRIGGER_ONESHOT,   /* starts all its flows; activated once */
+    WORK_TRIGGER_MULTISHOT, /* starts the next of its flows, each time */
+    WORK_TRIGGER_BARRIER,   /* starts all its flows at the last of 'count' times */
+};
+
+struct work_trigger {
+    enum work_trigger_kind kind;
+    int64_t count; /* WORK_TRIGGER_BARRIER: >= 1 */
 };
 
 /* Settings of NCCL for collective and trace: `nccl` of the scenario; table
@@ -125,20 +175,28 @@ struct work_params {
 
     uint32_t *hosts; /* owned: host ids by position */
     uint32_t n_hosts;
-    uint32_t gpus; /* of each host, >= 1 */
-    uint32_t nics; /* of each host, >= 1; 0: a graph, where they differ */
+    bool is_open_ended; /* what is unfinished at the stop need not be finished */
+    uint32_t gpus;      /* of each host, >= 1 */
+    uint32_t nics;      /* of each host, >= 1; 0: a graph, where they differ */
 
-    struct work_flow *flows; /* owned; WORK_FLOWS */
+    struct work_flow *flows; /* owned; WORK_FLOWS, WORK_FILE */
     size_t n_flows;
+    struct work_trigger *triggers; /* owned; WORK_FILE */
+    uint32_t n_triggers;
     struct work_permutation permutation; /* WORK_PERMUTATION */
     struct work_incast incast;           /* WORK_INCAST, with: */
-    uint32_t *senders;                   /* owned: host ids, without the receiver */
-    uint32_t n_senders, receiver;
+    uint32_t *senders; /* owned: host ids, without the receiver; NULL: drawn anew for each
+                          event */
+    uint32_t n_senders, receiver;      /* receiver UINT32_MAX: likewise */
+    struct work_poisson poisson;       /* WORK_POISSON, with: */
+    char *cdf;                         /* owned: path of the distribution of sizes */
+    struct work_all_to_all all_to_all; /* WORK_ALL_TO_ALL */
     struct work_collective collective; /* WORK_COLLECTIVE, with: */
     uint32_t *rank_host, *rank_gpu;    /* owned: host id and GPU of each rank */
     uint32_t n_ranks;
-    char **paths;                 /* owned, NULL at the end; WORK_TRACE: absolute */
-    char *format;                 /* owned; name of a reader; NULL: by content */
+    char **paths;  /* owned, NULL at the end; WORK_TRACE: absolute */
+    char *format;  /* owned; name of a reader; NULL: by content */
+    uint32_t skip; /* bit k: operations of enum trace_kind k are left out */
     const struct work_nccl *nccl; /* borrowed: the scenario's */
 
     int64_t pipe_rate_bps, pipe_latency_ps; /* between the GPUs of a host */
@@ -148,6 +206,8 @@ extern const struct param work_common_params[];
 extern const struct param work_permutation_params[];
 extern const struct param work_incast_params[];
 extern const struct param work_collective_params[];
+extern const struct param work_poisson_params[];
+extern const struct param work_all_to_all_params[];
 extern const struct param work_nccl_params[];
 
 /* Name of a kind as `workload[].type`. */

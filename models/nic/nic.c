@@ -8,6 +8,7 @@
 
 #include "models/nic/nic.h"
 
+#include "models/nic/drain.h"
 #include "models/nic/inner.h"
 #include "models/packet.h"
 
@@ -59,6 +60,48 @@ hear_echo(const struct lp *lp, struct qp *qp, const struct packet *pkt)
 }
 
 void
+nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt)
+{
+    struct qp *qp = &nic->qps[pkt->tp.dst_qp];
+
+    switch ((enum packet_type)pkt->type) {
+    case PACKET_DATA:
+        if (unlikely(nic_receive_data(lp, qp, pkt))) {
+            return;
+        }
+        break;
+    case PACKET_READ_REQ:
+        if (nic_receive_read(lp, qp, pkt)) {
+            return;
+        }
+        break;
+    case PACKET_READ_RESP:
+        nic_receive_response(lp, qp, pkt);
+        break;
+    case PACKET_ACK:
+        hear_echo(lp, qp, pkt);
+        nic_receive_ack(lp, qp, pkt->tp.psn);
+        break;
+    case PACKET_NAK:
+        hear_echo(lp, qp, pkt);
+        nic_receive_nak(lp, qp, pkt->tp.psn);
+        break;
+    case PACKET_RNR:
+        nic_receive_rnr(lp, qp, pkt);
+        break;
+    case PACKET_SACK:
+        nic_receive_sack(lp, qp, pkt);
+        break;
+    case PACKET_CNP:
+        nic_receive_cnp(qp, lp->now_ps);
+        break;
+    case PACKET_PFC: /* never gets here */
+        break;
+    }
+    pool_put(lp->pool, pkt);
+}
+
+void
 nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
 {
     struct nic *nic = in->owner;
@@ -72,30 +115,14 @@ nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         nic_serve(lp, nic);
         return;
     }
-    struct qp *qp = &nic->qps[pkt->tp.dst_qp];
     struct in_class *account = &in->in[pkt->cls];
 
     account->rx_pkts++;
     account->rx_bytes += pkt->size_bytes;
-    switch ((enum packet_type)pkt->type) {
-    case PACKET_DATA:
-        nic_receive_data(lp, qp, pkt);
-        break;
-    case PACKET_ACK:
-        hear_echo(lp, qp, pkt);
-        nic_receive_ack(lp, qp, pkt->tp.psn);
-        break;
-    case PACKET_NAK:
-        hear_echo(lp, qp, pkt);
-        nic_receive_nak(lp, qp, pkt->tp.psn);
-        break;
-    case PACKET_CNP:
-        nic_receive_cnp(qp, lp->now_ps);
-        break;
-    case PACKET_PFC: /* handled above */
-        break;
+    if (unlikely(nic->has_drain) && pkt->payload_bytes && drain_takes(lp, nic, pkt)) {
+        return;
     }
-    pool_put(lp->pool, pkt);
+    nic_receive(lp, nic, pkt);
 }
 
 void
@@ -108,6 +135,8 @@ nic_port_down(struct lp *lp, struct port *port)
             port->stats[cls].lost_down++;
             pool_put(lp->pool, nic_take_answer(nic, cls));
         }
+        /* The peer has forgotten our pause, too. */
+        port->in[cls].xoff = false;
     }
     port_forget_pauses(port);
 }

@@ -13,11 +13,12 @@
 #include "models/nic/nic.h"
 
 void
-qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
-              uint32_t imm)
+qp_post(struct lp *lp, struct qp *qp, enum qp_verb verb, int64_t bytes, uint32_t id,
+        uint32_t imm)
 {
     const struct nic_config *config = qp->nic->config;
     struct message *message = pool_get(lp->pool);
+    bool is_send = verb == QP_SEND || verb == QP_SEND_IMM;
     int64_t n_pkts = (bytes + config->mtu_bytes - 1) / config->mtu_bytes;
 
     *message = (struct message){.bytes = bytes,
@@ -26,8 +27,12 @@ qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has
                                 .n_pkts = n_pkts ? (uint32_t)n_pkts : 1,
                                 .id = id,
                                 .imm = imm,
-                                .has_imm = has_imm};
+                                .verb = (uint8_t)verb,
+                                .first_bytes = is_send ? 0 : RETH_BYTES,
+                                .flags = is_send ? PACKET_SEND : 0,
+                                .has_imm = verb == QP_WRITE_IMM || verb == QP_SEND_IMM};
     qp->snd_end += message->n_pkts;
+    qp->special |= verb == QP_READ ? QP_READS : 0;
     if (qp->oldest) {
         qp->newest->next = message;
     } else {
@@ -55,6 +60,13 @@ vary_window(struct qp *qp)
 
     bytes = bytes > 0 ? bytes : 1;
     qp->window_pkts = (uint32_t)((bytes + mtu_bytes - 1) / mtu_bytes);
+}
+
+void
+qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
+              uint32_t imm)
+{
+    qp_post(lp, qp, has_imm ? QP_WRITE_IMM : QP_WRITE, bytes, id, imm);
 }
 
 void

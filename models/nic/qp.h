@@ -13,17 +13,28 @@
 #define ROCESIM_MODELS_NIC_QP_H
 
 #include "models/cc/cc.h"
-#include "models/packet.h"
+#include "models/queue.h"
 
 struct lp;
 struct nic;
 struct qp;
 
+/* What a message is. */
+enum qp_verb {
+    QP_WRITE,
+    QP_WRITE_IMM, /* the last packet carries immediate data and takes a receive WQE */
+    QP_SEND,      /* the first packet takes a receive WQE */
+    QP_SEND_IMM,
+    QP_READ, /* the other way: bytes from the peer's memory */
+};
+
 /* What a workload is told, in the process of the QP's host. */
 struct qp_user_ops {
-    /* Message 'message' is complete at the sender: its last packet is acknowledged. */
+    /* Message 'message' is complete where it was posted: its last packet is acknowledged,
+     * or the last byte of a READ lies in memory. */
     void (*sent)(void *ctx, struct lp *lp, struct qp *qp, uint32_t message);
-    /* Message 'message' of 'bytes' lies in memory here.  'imm' is valid if 'has_imm'. */
+    /* Message 'message' of 'bytes' lies in memory here.  'imm' is valid if 'has_imm'.  Not
+     * called for a READ. */
     void (*received)(void *ctx, struct lp *lp, struct qp *qp, uint32_t message,
                      int64_t bytes, bool has_imm, uint32_t imm);
 };
@@ -37,7 +48,11 @@ struct message {
     uint32_t n_pkts;   /* >= 1 */
     uint32_t id;       /* the user's */
     uint32_t imm;
+    uint8_t verb;        /* enum qp_verb */
+    uint8_t first_bytes; /* extension headers of its first packet */
+    uint8_t flags;       /* of all its packets */
     bool has_imm;
+    bool resend; /* READ: its request is to go again; selective repeat */
 };
 
 static_assert(sizeof(struct message) <= POOL_ITEM_BYTES, "an item of the pool");
@@ -48,6 +63,15 @@ enum qp_place {
     QP_READY, /* in its NIC's ring, or list */
     QP_PACED, /* a KIND_PACE event is queued */
 };
+
+/* Why a QP leaves the fast path when it sends. */
+enum qp_special {
+    QP_READS = 1,   /* READs have been posted, ever */
+    QP_ANSWERS = 2, /* answers wait for their turn behind responses of READs */
+    QP_LOST = 4,    /* selective repeat: there is something to send again */
+};
+
+struct sr;
 
 /* A queue pair: one end of a connection, both roles. */
 struct qp {
@@ -71,7 +95,9 @@ struct qp {
     uint32_t flow_hash;
     uint8_t place; /* enum qp_place */
     uint8_t cls, tos;
-    uint8_t retries;
+    uint8_t retries, rnr_tries; /* in a row */
+    uint8_t special;            /* enum qp_special */
+    bool halted; /* sends no requests: has failed, or waits for the receiver */
     bool timer_queued, failed;
     bool is_slow; /* the gap up to next_send_ps was slow_gap_ps or more when it began */
     uint16_t src_port, dst_port; /* UDP */
@@ -83,6 +109,7 @@ struct qp {
     int64_t last_cnp_ps, last_nak_ps;
     struct packet *waiting_ack; /* borrowed: an ACK not yet on the wire */
     bool nak_sent, cnp_ever;
+    bool careful; /* what arrives in order may have to be refused, or fill a gap */
     uint32_t qpn; /* 24 bit */
     uint32_t msn; /* messages received whole: what answers say; modulo 2^32 */
 
@@ -93,13 +120,32 @@ struct qp {
     const struct qp_user_ops *user; /* borrowed */
     void *user_ctx;                 /* borrowed */
     int64_t retransmitted;          /* packets */
-    int64_t payload_sent;           /* first transmissions only */
+    int64_t payload_sent;           /* first transmissions only, as far as it knows */
     int64_t payload_received;
     uint32_t timeouts, naks_received, cnps_received;
     uint32_t cnps_sent;
+
+    /* What plain WRITEs do without. */
+    uint8_t reads_out;      /* READs asked for in full and not complete */
+    bool read_gap;          /* gone back for a response, which has not come yet */
+    bool answered_last;     /* the last packet sent was a response */
+    uint32_t wqes_used;     /* receive WQEs taken and not posted again */
+    struct queue answers;   /* of the responder: READ requests being answered, and what
+                                must not overtake their responses; in order of PSN */
+    int64_t responses_to;   /* responder: count behind the newest response ever sent */
+    int64_t responses_sent; /* packets, first transmissions only */
+    int64_t read_psns;      /* requester: PSNs that READs have taken */
+    uint32_t rnrs_received; /* RNR NAKs */
+    uint32_t gaps_in_reads; /* responses missed (go-back-N) */
+    struct sr *sr;          /* owned by the network; NULL: go-back-N */
 };
 
 static_assert(sizeof(struct qp) <= 512, "a QP costs at most 512 bytes");
+
+/* Posts a message of 'bytes' (0 to 1 GiB); 'id' comes back in the upcalls.  'imm' counts
+ * for verbs with immediate data only. */
+void qp_post(struct lp *lp, struct qp *qp, enum qp_verb verb, int64_t bytes, uint32_t id,
+             uint32_t imm);
 
 /* Posts an RDMA WRITE of 'bytes' (0 to 1 GiB); 'id' comes back in the upcalls at both
  * ends.  With 'has_imm' the last packet carries 'imm'. */

@@ -17,34 +17,52 @@ nic_queue_ack_timer__(struct lp *lp, struct qp *qp, int64_t at_ps)
     lp_at(lp, at_ps, event_key(PHASE_TIMER, qp->id, KIND_ACK_TIMER, false), qp);
 }
 
-/* Goes back to packet 'seq' (go-back-N), which is not acknowledged. */
-static void
-go_back(struct qp *qp, int64_t seq)
+/* READs asked for to their end before 'cur'. */
+static uint8_t
+count_reads(const struct qp *qp)
 {
-    struct message *message = qp->oldest;
+    uint8_t n = 0;
 
-    while (message && seq >= message->first_seq + message->n_pkts) {
-        message = message->next;
+    for (const struct message *m = qp->oldest; m && m != qp->cur; m = m->next) {
+        n = (uint8_t)(n + (m->verb == QP_READ));
     }
-    qp->snd_nxt = seq;
-    qp->cur = message;
-    qp->since_ack_req = 0;
+    return n;
 }
 
-/* Everything before packet 'seq' is acknowledged. */
-static void
-acknowledge(struct lp *lp, struct qp *qp, int64_t seq)
+void
+nic_go_back(struct qp *qp, int64_t seq)
+{
+    qp->snd_nxt = seq;
+    qp->cur = nic_message_of(qp, seq);
+    qp->since_ack_req = 0;
+    if (unlikely(qp->special & QP_READS)) {
+        qp->reads_out = count_reads(qp);
+    }
+    if (unlikely(qp->sr != NULL)) {
+        nic_sr_forget_lost(qp);
+    }
+}
+
+void
+nic_fail(struct qp *qp)
+{
+    qp->failed = qp->halted = true;
+    qp->nic->n_qp_errors++;
+}
+
+void
+nic_acknowledge(struct lp *lp, struct qp *qp, int64_t seq, int64_t n_pkts)
 {
     const struct nic_config *config = qp->nic->config;
-    int64_t n_pkts = seq - qp->snd_una;
 
     qp->snd_una = seq;
-    qp->retries = 0;
+    qp->retries = qp->rnr_tries = 0;
     if (qp->snd_nxt < seq) {
-        go_back(qp, seq); /* forward, in fact: what was to be sent again has arrived */
+        nic_go_back(qp,
+                    seq); /* forward, in fact: what was to be sent again has arrived */
     }
     nic_restart_ack_timer(lp, qp);
-    if (config->cc->on_ack) {
+    if (config->cc->on_ack && n_pkts) {
         const struct cc_ack ack = {.now_ps = lp->now_ps,
                                    .acked_bytes = n_pkts * config->mtu_bytes};
 
@@ -56,16 +74,31 @@ acknowledge(struct lp *lp, struct qp *qp, int64_t seq)
         uint32_t id = message->id;
 
         qp->oldest = message->next;
+        if (unlikely(message->verb == QP_READ)) {
+            qp->reads_out--;
+        }
         pool_put(lp->pool, message);
         nic_up(lp, qp, UP_SENT, id, 0, 0);
     }
 }
 
-/* Count of the packet with 'psn', which is near the oldest unacknowledged one. */
-static int64_t
-seq_of(const struct qp *qp, uint32_t psn)
+/* Go-back-N: an answer says that all before 'seq' has come.  Responses that are missing there
+ * are lost.  Returns false when the answer has been dealt with by that. */
+static bool
+hear_of(struct lp *lp, struct qp *qp, int64_t seq)
 {
-    return qp->snd_una + psn_diff(psn, (qp->psn_base + (uint32_t)qp->snd_una) & PSN_MASK);
+    if (unlikely(qp->special & QP_READS)) {
+        int64_t unread = nic_first_unread(qp);
+
+        if (unread < seq) {
+            nic_miss_response(lp, qp, unread);
+            return false;
+        }
+    }
+    if (seq > qp->snd_una) {
+        nic_acknowledge(lp, qp, seq, seq - qp->snd_una);
+    }
+    return true;
 }
 
 /* What an answer up to 'seq' acknowledges where chunks are acknowledged as wholes: the
@@ -74,24 +107,25 @@ static int64_t
 whole_chunks(const struct qp *qp, int64_t seq)
 {
     uint32_t chunk_pkts = qp->nic->config->chunk_pkts;
-    const struct message *message = qp->oldest;
+    const struct message *message = nic_message_of(qp, seq);
 
-    while (message && seq >= message->first_seq + message->n_pkts) {
-        message = message->next;
-    }
     return message ? seq - (seq - message->first_seq) % chunk_pkts : seq;
 }
 
 void
 nic_receive_ack(struct lp *lp, struct qp *qp, uint32_t psn)
 {
-    int64_t next = seq_of(qp, psn) + 1;
+    int64_t next = nic_seq_of(qp, psn) + 1;
 
     if (unlikely(qp->nic->config->chunk_pkts)) {
         next = whole_chunks(qp, next);
     }
     if (next > qp->snd_una && next <= qp->snd_max) {
-        acknowledge(lp, qp, next);
+        if (unlikely(qp->sr != NULL)) {
+            nic_sr_acknowledge(lp, qp, next);
+        } else if (!hear_of(lp, qp, next)) {
+            return;
+        }
         nic_activate(lp, qp);
     } else if (unlikely(qp->nic->scan.list)) {
         nic_serve(lp, qp->nic); /* any answer has it look */
@@ -101,7 +135,7 @@ nic_receive_ack(struct lp *lp, struct qp *qp, uint32_t psn)
 void
 nic_receive_nak(struct lp *lp, struct qp *qp, uint32_t psn)
 {
-    int64_t seq = seq_of(qp, psn);
+    int64_t seq = nic_seq_of(qp, psn);
 
     if (unlikely(qp->nic->config->chunk_pkts)) {
         seq = whole_chunks(qp, seq);
@@ -110,11 +144,11 @@ nic_receive_nak(struct lp *lp, struct qp *qp, uint32_t psn)
         return;
     }
     qp->naks_received++;
-    if (seq > qp->snd_una) {
-        acknowledge(lp, qp, seq);
+    if (!hear_of(lp, qp, seq)) {
+        return;
     }
     if (seq < qp->snd_nxt) {
-        go_back(qp, seq);
+        nic_go_back(qp, seq);
     }
     nic_activate(lp, qp);
 }
@@ -148,13 +182,13 @@ nic_ack_timer(struct lp *lp, struct qp *qp)
     /* Gone back and not sent again yet: its pace or a pause holds it up, and no
      * answer can be missing.  Sending starts the timer anew.  A dead link of its own
      * is no such excuse. */
-    if (qp->snd_nxt == qp->snd_una && !(qp->nic->port->special & PORT_DOWN)) {
+    if ((qp->snd_nxt == qp->snd_una || (qp->sr && nic_sr_is_waiting(qp))) &&
+        !(qp->nic->port->special & PORT_DOWN)) {
         return;
     }
     qp->timeouts++;
     if (qp->retries >= config->retry_count) {
-        qp->failed = true;
-        qp->nic->n_qp_errors++;
+        nic_fail(qp);
         return;
     }
     qp->retries++;
@@ -162,7 +196,11 @@ nic_ack_timer(struct lp *lp, struct qp *qp)
         config->cc->on_timeout(qp->cc_state, config->cc_params, lp->now_ps, &qp->rate);
         qp_set_pace(qp);
     }
-    go_back(qp, qp->snd_una);
+    if (unlikely(qp->sr != NULL)) {
+        nic_sr_timeout(qp);
+    } else {
+        nic_go_back(qp, qp->snd_una);
+    }
     nic_restart_ack_timer(lp, qp);
     nic_activate(lp, qp);
 }

@@ -11,8 +11,8 @@
 #include "models/nic/inner.h"
 #include "models/packet.h"
 
-static struct packet *
-make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
+struct packet *
+nic_make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
 {
     const struct nic_config *config = qp->nic->config;
     struct packet *pkt = pool_get(lp->pool);
@@ -29,13 +29,12 @@ make_answer(struct lp *lp, const struct qp *qp, uint8_t type, uint32_t psn)
         .type = type,
         .tos = qp->tos & 0xFC, /* answers are Not-ECT: nothing would react to a mark */
         .cls = qp->cls,
-        .ttl = TTL_FIRST};
+        .ttl = config->ttl};
     return pkt;
 }
 
-/* Sends 'pkt' (steals it) as soon as the wire allows. */
-static void
-answer(struct lp *lp, struct nic *nic, struct packet *pkt)
+void
+nic_answer(struct lp *lp, struct nic *nic, struct packet *pkt)
 {
     struct port *port = nic->port;
 
@@ -65,37 +64,77 @@ answer(struct lp *lp, struct nic *nic, struct packet *pkt)
     }
 }
 
-/* Where no CNPs are sent, 'pkt' tells that 'request' came marked. */
+/* Where no CNPs are sent, 'pkt' tells that a request came marked. */
 static inline void
-echo_mark(struct qp *qp, struct packet *pkt, const struct packet *request)
+echo_mark(struct qp *qp, struct packet *pkt, bool is_marked)
 {
-    if (unlikely(packet_is_marked(request)) && qp->nic->config->cnp_on_answer) {
+    if (unlikely(is_marked) && qp->nic->config->cnp_on_answer) {
         pkt->flags |= PACKET_ECHO;
         qp->cnps_sent++;
         qp->nic->cnps_sent++;
     }
 }
 
+/* Puts 'pkt' (steals it) behind the responses that 'qp' has still to send. */
 static void
-send_ack(struct lp *lp, struct qp *qp, const struct packet *request)
+wait_in_turn(struct qp *qp, struct packet *pkt)
+{
+    queue_push(&qp->answers, pkt);
+}
+
+void
+nic_answer_in_turn(struct lp *lp, struct qp *qp, struct packet *pkt)
+{
+    if (unlikely(qp->special & QP_ANSWERS)) {
+        wait_in_turn(qp, pkt);
+    } else {
+        nic_answer(lp, qp->nic, pkt);
+    }
+}
+
+/* One ACK for the newest request, where it waits for responses. */
+static void
+send_ack_in_turn(struct lp *lp, struct qp *qp, uint32_t psn, bool is_marked)
+{
+    struct packet *pkt = qp->answers.tail;
+
+    if (pkt->type == PACKET_ACK) {
+        pkt->tp.psn = psn;
+        pkt->tp.message = qp->msn;
+        pkt->ready_ps = lp->now_ps + qp->nic->config->ack_latency_ps;
+        echo_mark(qp, pkt, is_marked);
+        return;
+    }
+    pkt = nic_make_answer(lp, qp, PACKET_ACK, psn);
+    qp->nic->acks_sent++;
+    echo_mark(qp, pkt, is_marked);
+    wait_in_turn(qp, pkt);
+}
+
+void
+nic_send_ack(struct lp *lp, struct qp *qp, bool is_marked)
 {
     uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt - 1) & PSN_MASK;
 
+    if (unlikely(qp->special & QP_ANSWERS)) {
+        send_ack_in_turn(lp, qp, psn, is_marked);
+        return;
+    }
     /* One ACK for the newest request, where the wire holds it up.  One that is not ready
      * yet would answer this request before its time. */
     if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
         qp->waiting_ack->tp.psn = psn;
         qp->waiting_ack->tp.message = qp->msn;
-        echo_mark(qp, qp->waiting_ack, request);
+        echo_mark(qp, qp->waiting_ack, is_marked);
         return;
     }
-    struct packet *pkt = make_answer(lp, qp, PACKET_ACK, psn);
+    struct packet *pkt = nic_make_answer(lp, qp, PACKET_ACK, psn);
     const struct nic_config *config = qp->nic->config;
     unsigned q = config->queue_of[qp->cls];
 
     qp->nic->acks_sent++;
-    echo_mark(qp, pkt, request);
-    answer(lp, qp->nic, pkt);
+    echo_mark(qp, pkt, is_marked);
+    nic_answer(lp, qp->nic, pkt);
     if (qp->nic->port->out[q].queue.tail == pkt && qp->nic->port->ready >> q & 1 &&
         config->merges_acks) {
         qp->waiting_ack = pkt;
@@ -114,9 +153,8 @@ go_back_to_chunk(struct qp *qp)
     qp->payload_received -= over * config->mtu_bytes;
 }
 
-/* A packet is missing before 'request': says so once, and again only after a time. */
-static void
-notice_gap(struct lp *lp, struct qp *qp, const struct packet *request)
+void
+nic_send_nak(struct lp *lp, struct qp *qp, bool is_marked)
 {
     const struct nic_config *config = qp->nic->config;
     struct packet *pkt;
@@ -135,16 +173,16 @@ notice_gap(struct lp *lp, struct qp *qp, const struct packet *request)
     qp->nic->naks_sent++;
     /* A NAK acknowledges what lies before it; an ACK that waits would
      * only repeat that. */
-    pkt = make_answer(lp, qp, PACKET_NAK,
-                      (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
-    echo_mark(qp, pkt, request);
-    answer(lp, qp->nic, pkt);
+    pkt = nic_make_answer(lp, qp, PACKET_NAK,
+                          (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
+    echo_mark(qp, pkt, is_marked);
+    nic_answer_in_turn(lp, qp, pkt);
 }
 
 /* The notification point: at once for the first mark, then at most one
  * CNP an interval. */
-static void
-notice_mark(struct lp *lp, struct qp *qp)
+void
+nic_note_mark(struct lp *lp, struct qp *qp)
 {
     const struct nic_config *config = qp->nic->config;
 
@@ -152,7 +190,7 @@ notice_mark(struct lp *lp, struct qp *qp)
         (qp->cnp_ever && lp->now_ps - qp->last_cnp_ps < config->cnp_interval_ps)) {
         return;
     }
-    struct packet *pkt = make_answer(lp, qp, PACKET_CNP, 0);
+    struct packet *pkt = nic_make_answer(lp, qp, PACKET_CNP, 0);
 
     pkt->size_bytes = config->cnp_bytes;
     pkt->tos = config->cnp_tos;
@@ -161,39 +199,99 @@ notice_mark(struct lp *lp, struct qp *qp)
     qp->last_cnp_ps = lp->now_ps;
     qp->cnps_sent++;
     qp->nic->cnps_sent++;
-    answer(lp, qp->nic, pkt);
+    nic_answer(lp, qp->nic, pkt);
 }
 
-void
-nic_receive_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
+static inline void
+note_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
 {
-    int32_t ahead =
-        psn_diff(pkt->tp.psn, (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
     uint32_t under_way = packet_tick(lp->now_ps) - pkt->sent_tick;
 
     hist_add(&net_lp(lp)->latency, (int64_t)under_way << PACKET_TICK_BITS, 1);
     if (unlikely(packet_is_marked(pkt))) {
-        notice_mark(lp, qp);
+        nic_note_mark(lp, qp);
     }
-    if (unlikely(ahead != 0)) {
-        qp->nic->lost_protocol++;
-        if (ahead > 0) {
-            notice_gap(lp, qp, pkt);
-        } else if ((pkt->flags & PACKET_ACK_REQ) && qp->nic->config->answers_duplicates) {
-            send_ack(lp, qp, pkt); /* a duplicate: its ACK was lost or late */
-        }
-        return;
-    }
+}
+
+void
+nic_note_data(struct lp *lp, struct qp *qp, const struct packet *pkt)
+{
+    note_data(lp, qp, pkt);
+}
+
+static inline void
+accept(struct lp *lp, struct qp *qp, const struct packet *pkt, bool acks)
+{
     qp->rcv_nxt++;
     qp->nak_sent = false;
     qp->payload_received += pkt->payload_bytes;
     qp->msn += pkt->flags & PACKET_LAST ? 1 : 0;
-    if (pkt->flags & PACKET_ACK_REQ) {
-        send_ack(lp, qp, pkt);
+    if (acks && (pkt->flags & PACKET_ACK_REQ)) {
+        nic_send_ack(lp, qp, packet_is_marked(pkt));
     }
     if (pkt->flags & PACKET_LAST) {
         qp->rcv_first = qp->rcv_nxt;
         nic_up(lp, qp, pkt->flags & PACKET_IMM ? UP_RECEIVED_IMM : UP_RECEIVED,
                pkt->tp.message, pkt->tp.message_bytes, pkt->imm);
     }
+}
+
+bool
+nic_take_request(struct lp *lp, struct qp *qp, struct packet *pkt, bool acks, bool *kept)
+{
+    *kept = false;
+    if (!nic_take_wqe(qp, pkt)) {
+        return false;
+    }
+    if (pkt->type == PACKET_READ_REQ) {
+        qp->rcv_nxt += nic_read_psns(pkt->tp.message_bytes, pkt->imm);
+        qp->rcv_first = qp->rcv_nxt;
+        qp->nak_sent = false;
+        qp->msn++;
+        *kept = true;
+        nic_accept_read(lp, qp, pkt);
+    } else {
+        accept(lp, qp, pkt, acks);
+        nic_repost_wqe(lp, qp, pkt);
+    }
+    return true;
+}
+
+/* Data that is not expected, or may have to be refused; go-back-N. */
+static void
+receive_careful(struct lp *lp, struct qp *qp, struct packet *pkt, int32_t ahead)
+{
+    bool kept;
+
+    if (ahead == 0) {
+        if (!nic_take_request(lp, qp, pkt, true, &kept)) {
+            qp->nic->lost_protocol++;
+            nic_send_rnr(lp, qp);
+        }
+        return;
+    }
+    qp->nic->lost_protocol++;
+    if (ahead > 0) {
+        nic_send_nak(lp, qp, packet_is_marked(pkt));
+    } else if ((pkt->flags & PACKET_ACK_REQ) && qp->nic->config->answers_duplicates) {
+        nic_send_ack(lp, qp,
+                     packet_is_marked(pkt)); /* a duplicate: its ACK was lost or late */
+    }
+}
+
+bool
+nic_receive_data(struct lp *lp, struct qp *qp, struct packet *pkt)
+{
+    int32_t ahead = nic_ahead(qp, pkt->tp.psn);
+
+    note_data(lp, qp, pkt);
+    if (unlikely(ahead != 0 || qp->careful)) {
+        if (qp->sr) {
+            return nic_sr_receive(lp, qp, pkt, ahead);
+        }
+        receive_careful(lp, qp, pkt, ahead);
+        return false;
+    }
+    accept(lp, qp, pkt, true);
+    return false;
 }

@@ -14,16 +14,25 @@
 static bool
 is_finished(const struct qp *qp)
 {
-    return qp->snd_una == qp->snd_end || qp->failed;
+    return (qp->snd_una == qp->snd_end && !qp->answers.head) || qp->failed;
 }
 
-/* The earliest time that pace and memory allow the next packet of 'qp', which has one. */
+/* The earliest time that pace and memory allow the next packet of 'qp'; TIME_NEVER_PS: it has
+ * none. */
 static int64_t
 due_ps(const struct qp *qp)
 {
-    return qp->cur->ready_ps > qp->next_send_ps ? qp->cur->ready_ps : qp->next_send_ps;
+    int64_t ready_ps;
+
+    if (unlikely(qp->special)) {
+        ready_ps = nic_turn_ready_ps(qp);
+    } else {
+        ready_ps = qp->cur && !qp->halted ? qp->cur->ready_ps : TIME_NEVER_PS;
+    }
+    return ready_ps > qp->next_send_ps ? ready_ps : qp->next_send_ps;
 }
 
+/* Is 'qp', which has a packet, to wait for a resume or its window? */
 static bool
 is_held_back(struct lp *lp, struct nic *nic, struct qp *qp)
 {
@@ -31,7 +40,7 @@ is_held_back(struct lp *lp, struct nic *nic, struct qp *qp)
         return true;
     }
     nic_refresh_window(qp, lp->now_ps);
-    return !window_is_open(qp);
+    return !qp->special && !nic_window_is_open(qp); /* else due_ps() knows */
 }
 
 /* Takes the finished ones from place 'first' on out of the list.  Returns the new place of
@@ -69,7 +78,7 @@ next_qp(struct lp *lp, struct nic *nic)
         uint32_t i = (scan->last + k) % scan->n;
         struct qp *qp = scan->list[i];
 
-        if (qp->cur && !qp->failed && !is_held_back(lp, nic, qp)) {
+        if (due_ps(qp) != TIME_NEVER_PS && !is_held_back(lp, nic, qp)) {
             found = due_ps(qp) <= lp->now_ps ? i : UINT32_MAX;
         } else if (is_finished(qp)) {
             finished = i < finished ? i : finished;
@@ -92,11 +101,9 @@ set_timer(struct lp *lp, struct nic *nic)
     int64_t at_ps = TIME_NEVER_PS;
 
     for (uint32_t i = 0; i < scan->n; i++) {
-        const struct qp *qp = scan->list[i];
+        int64_t qp_ps = due_ps(scan->list[i]);
 
-        if (qp->cur && !qp->failed && due_ps(qp) < at_ps) {
-            at_ps = due_ps(qp);
-        }
+        at_ps = qp_ps < at_ps ? qp_ps : at_ps;
     }
     if (!scan->timer_queued && at_ps > lp->now_ps && at_ps != TIME_NEVER_PS) {
         scan->timer_queued = true;
@@ -163,7 +170,7 @@ nic_scan_activate(struct lp *lp, struct qp *qp)
 {
     struct nic_scan *scan = &qp->nic->scan;
 
-    if (qp->place == QP_IDLE && qp->cur) {
+    if (qp->place == QP_IDLE && (qp->cur || qp->special)) {
         qp->place = QP_READY;
         scan->list[scan->n++] = qp;
     }

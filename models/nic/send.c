@@ -46,16 +46,34 @@ ring_take(struct nic *nic, unsigned cls)
     return first;
 }
 
+/* May a QP that is not special send? */
+static inline bool
+may_send(const struct qp *qp)
+{
+    return qp->cur && !qp->halted && nic_window_is_open(qp);
+}
+
 /* Puts an idle QP with something to send into the ring, or has it wait for its pace.
  * From 'ready_by_ps' on it stands in the ring. */
 static inline void
 place(struct lp *lp, struct qp *qp, int64_t ready_by_ps)
 {
-    if (qp->place != QP_IDLE || !qp->cur || qp->failed) {
+    int64_t ready_ps;
+
+    if (qp->place != QP_IDLE) {
         return;
     }
-    nic_refresh_window(qp, lp->now_ps);
-    if (!window_is_open(qp)) {
+    if (qp->cur && !qp->halted) {
+        nic_refresh_window(qp, lp->now_ps);
+    }
+    if (unlikely(qp->special)) {
+        ready_ps = nic_turn_ready_ps(qp);
+        if (ready_ps == TIME_NEVER_PS) {
+            return;
+        }
+    } else if (may_send(qp)) {
+        ready_ps = qp->cur->ready_ps;
+    } else {
         return;
     }
     if (unlikely(qp->is_slow) && qp->next_send_ps > ready_by_ps) {
@@ -63,17 +81,19 @@ place(struct lp *lp, struct qp *qp, int64_t ready_by_ps)
     }
     int64_t at_ps = qp->next_send_ps;
 
-    if (qp->cur->ready_ps > at_ps) {
-        at_ps = qp->cur->ready_ps;
+    if (ready_ps > at_ps) {
+        at_ps = ready_ps;
     }
     if (at_ps <= ready_by_ps) {
         ring_add(qp->nic, qp);
     } else {
         qp->place = QP_PACED;
-        if (unlikely(qp->is_slow)) {
+        if (unlikely(qp->is_slow) && qp->next_send_ps > ready_by_ps) {
             int64_t look_ps = qp_look_ps(qp);
 
-            /* The rate may have risen until then. */
+            /* The rate may have risen until then.  A gap that is over needs no look: what it
+             * waits for then is the message, and its congestion control stands where the QP
+             * fell idle. */
             at_ps = look_ps < at_ps ? look_ps : at_ps;
         }
         lp_at(lp, at_ps, event_key(PHASE_TIMER, qp->id, KIND_PACE, false), qp);
@@ -119,44 +139,29 @@ pace(struct qp *qp, int64_t now_ps, uint32_t wire_bytes)
     qp_begin_gap(qp, now_ps, wire_bytes);
 }
 
-/* Makes the next data packet of 'qp', which has one. */
-static struct packet *
-make_data(struct lp *lp, struct qp *qp)
+static inline struct packet *
+make(struct lp *lp, const struct qp *qp, const struct message *message, int64_t seq,
+     uint8_t flags)
 {
     const struct nic_config *config = qp->nic->config;
-    struct message *message = qp->cur;
-    int64_t seq = qp->snd_nxt++;
     int64_t index = seq - message->first_seq;
     bool is_last = index + 1 == message->n_pkts;
     uint32_t payload = is_last ? (uint32_t)(message->bytes - index * config->mtu_bytes)
                                : config->mtu_bytes;
     uint32_t extra = 0;
-    uint8_t flags = 0;
     struct packet *pkt = pool_get(lp->pool);
 
+    flags |= message->flags;
     if (index == 0) {
         flags |= PACKET_FIRST;
-        extra += RETH_BYTES;
+        extra += message->first_bytes;
     }
     if (is_last) {
         flags |= PACKET_LAST;
-        qp->cur = message->next;
         if (message->has_imm) {
             flags |= PACKET_IMM;
             extra += IMMDT_BYTES;
         }
-    }
-    if (seq < qp->snd_max) {
-        flags |= PACKET_AGAIN;
-        qp->retransmitted++;
-    } else {
-        qp->snd_max = seq + 1;
-        qp->payload_sent += payload;
-    }
-    /* A requester that is about to stop for want of an ACK asks for one. */
-    if (++qp->since_ack_req >= config->ack_every || is_last || !window_is_open(qp)) {
-        flags |= PACKET_ACK_REQ;
-        qp->since_ack_req = 0;
     }
     *pkt = (struct packet){.tp = {.src_qp = qp->id,
                                   .dst_qp = qp->peer,
@@ -172,23 +177,77 @@ make_data(struct lp *lp, struct qp *qp)
                            .tos = qp->tos,
                            .cls = qp->cls,
                            .flags = flags,
-                           .ttl = TTL_FIRST};
+                           .ttl = config->ttl};
+    return pkt;
+}
+
+static inline struct packet *
+make_data(struct lp *lp, struct qp *qp)
+{
+    struct message *message = qp->cur;
+    int64_t seq = qp->snd_nxt++;
+    bool is_last = qp->snd_nxt == message->first_seq + message->n_pkts;
+    bool is_new = seq >= qp->snd_max;
+    uint8_t flags = 0;
+    struct packet *pkt;
+
+    if (is_last) {
+        qp->cur = message->next;
+    }
+    if (unlikely(!is_new)) {
+        flags |= PACKET_AGAIN;
+        qp->retransmitted++;
+    }
+    /* A requester that is about to stop for want of an ACK asks for one. */
+    if (++qp->since_ack_req >= qp->nic->config->ack_every || is_last ||
+        !nic_window_is_open(qp)) {
+        flags |= PACKET_ACK_REQ;
+        qp->since_ack_req = 0;
+    }
+    pkt = make(lp, qp, message, seq, flags);
+    if (likely(is_new)) {
+        qp->snd_max = seq + 1;
+        qp->payload_sent += pkt->payload_bytes;
+    }
     if (seq == qp->snd_una) {
         nic_restart_ack_timer(lp, qp);
     }
     return pkt;
 }
 
-/* Takes the next QP of class 'cls' that still has something to send; NULL
+struct packet *
+nic_make_data(struct lp *lp, struct qp *qp)
+{
+    return make_data(lp, qp);
+}
+
+struct packet *
+nic_make_data_again(struct lp *lp, struct qp *qp, const struct message *message,
+                    int64_t seq)
+{
+    qp->retransmitted++;
+    if (seq == qp->snd_una) {
+        nic_restart_ack_timer(lp, qp);
+    }
+    return make(lp, qp, message, seq, PACKET_AGAIN | PACKET_ACK_REQ);
+}
+
+/* Takes the next QP of class 'cls' that still has something to send at 'start_ps'; NULL
  * when none has. */
 static struct qp *
-next_qp(struct nic *nic, unsigned cls)
+next_qp(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps)
 {
     while (nic->ready >> cls & 1) {
         struct qp *qp = ring_take(nic, cls);
 
-        if (qp->cur && !qp->failed && window_is_open(qp)) {
+        if (likely(!qp->special)) {
+            if (may_send(qp)) {
+                return qp;
+            }
+        } else if (nic_turn_ready_ps(qp) <= start_ps) {
             return qp;
+        } else {
+            place(lp, qp, start_ps); /* what it stood here for has gone */
         }
     }
     return NULL;
@@ -213,7 +272,8 @@ nic_take_answer(struct nic *nic, unsigned q)
 uint32_t
 nic_send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps)
 {
-    struct packet *pkt = make_data(lp, qp);
+    struct packet *pkt =
+        unlikely(qp->special) ? nic_turn_make(lp, qp, start_ps) : make_data(lp, qp);
     uint32_t bytes = pkt->size_bytes;
 
     pkt->sent_tick = packet_tick(start_ps);
@@ -221,6 +281,9 @@ nic_send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps)
         pace(qp, start_ps, bytes + nic->config->extra_bytes);
     }
     port_transmit(lp, nic->port, pkt, start_ps);
+    if (unlikely(qp->special & QP_ANSWERS)) {
+        nic_release_answers(lp, qp);
+    }
     return bytes;
 }
 
@@ -269,7 +332,7 @@ send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
     if (head && head->ready_ps < *ready_ps) {
         *ready_ps = head->ready_ps;
     }
-    qp = next_qp(nic, cls);
+    qp = next_qp(lp, nic, cls, start_ps);
     if (!qp) {
         return 0;
     }

@@ -14,8 +14,9 @@
 
 #include "models/nic/nic.h"
 
+/* May 'qp' have one more packet unacknowledged? */
 static inline bool
-window_is_open(const struct qp *qp)
+nic_window_is_open(const struct qp *qp)
 {
     uint32_t limit = qp->window_pkts;
     int64_t inflight = qp->snd_nxt - qp->snd_una;

@@ -13,10 +13,12 @@
 
 /* What is recorded. */
 enum probe_kind {
-    PROBE_PAUSE, /* a pause that has ended: a = start ps, b = causing egress port */
+    PROBE_PAUSE, /* a pause that has ended: a = start ps, b = causing egress port, c = 1:
+                    that one was held by a pause itself, else 0 */
     PROBE_QUEUE, /* sample of a port's class: a = queue bytes, b = bytes sent since the
                     last sample, c = 1: paused, else 0 */
-    PROBE_RATE,  /* sample of a QP: a = rate bps, b = packets unacknowledged */
+    PROBE_RATE,  /* sample of a QP: a = rate bps that it may send at, b = bytes of payload
+                    sent for the first time since the last sample */
     PROBE_PAUSE_HEARD, /* a pause frame at the port it is for: a = 1: stop, 0: go on */
 };
 

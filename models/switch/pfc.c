@@ -46,7 +46,7 @@ pfc_stop(struct lp *lp, struct port *port, unsigned cls, uint32_t cause)
 }
 
 void
-pfc_resume(struct lp *lp, struct port *port, unsigned cls)
+pfc_forget(struct lp *lp, struct port *port, unsigned cls)
 {
     struct in_class *in = &port->in[cls];
     const struct probe_record record = {.time_ps = lp->now_ps,
@@ -54,12 +54,19 @@ pfc_resume(struct lp *lp, struct port *port, unsigned cls)
                                         .cls = (uint16_t)cls,
                                         .kind = PROBE_PAUSE,
                                         .a = in->xoff_at_ps,
-                                        .b = in->xoff_cause};
+                                        .b = in->xoff_cause,
+                                        .c = in->xoff_held};
 
     in->xoff = false;
-    in->owed_frame = false;
-    port_send_pause(lp, port, cls, false);
     probe_add(&net_lp(lp)->probe, &record);
+}
+
+void
+pfc_resume(struct lp *lp, struct port *port, unsigned cls)
+{
+    port->in[cls].owed_frame = false;
+    pfc_forget(lp, port, cls);
+    port_send_pause(lp, port, cls, false);
 }
 
 void

@@ -17,6 +17,9 @@ void pfc_stop(struct lp *lp, struct port *port, unsigned cls, uint32_t cause);
 /* Tells it to go on, and records the pause that ends with it. */
 void pfc_resume(struct lp *lp, struct port *port, unsigned cls);
 
+/* Ends the pause without a word: the link is down. */
+void pfc_forget(struct lp *lp, struct port *port, unsigned cls);
+
 /* The refresh timer has fired while the peer is stopped: repeats the stop
  * when it is due. */
 void pfc_repeat(struct lp *lp, struct port *port, unsigned cls);

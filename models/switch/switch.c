@@ -16,6 +16,7 @@
 #include "models/switch/ecn.h"
 #include "models/switch/mmu_hpcc.h"
 #include "models/switch/pfc.h"
+#include "models/switch/watchdog.h"
 
 static inline void
 mark(struct port *port, struct packet *pkt, int64_t queue_bytes)
@@ -172,6 +173,7 @@ charge(struct lp *lp, struct fabric_switch *sw, struct port *in, const struct po
                                   out->out[cls].queue.bytes);
     }
     if (stop && !account->xoff) {
+        account->xoff_held = port_is_held(out, cls, lp->now_ps);
         pfc_stop(lp, in, cls, out->id);
     }
     return fits;
@@ -256,6 +258,23 @@ set_ready(const struct fabric_switch *sw, const struct port *in, const struct po
     }
 }
 
+/* Loses 'pkt' where the link of 'out' is down or the watchdog takes it; else false, and
+ * the caller keeps it. */
+static outlined bool
+is_refused(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *out,
+           struct packet *pkt)
+{
+    if (out->special & PORT_DOWN) {
+        lose(lp, pkt, &out->stats[pkt->cls].lost_down);
+        return true;
+    }
+    if (sw->watchdog && watchdog_takes(sw, in, out, pkt->cls)) {
+        pool_put(lp->pool, pkt);
+        return true;
+    }
+    return false;
+}
+
 void
 switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
 {
@@ -282,7 +301,9 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
         return;
     }
     uint16_t index =
-        switch_pick(sw, sw->routes, pkt->dst_nic, pkt->tp.flow_hash, pkt->tp.src_qp);
+        likely(!sw->has_lb)
+            ? switch_pick(sw, sw->routes, pkt->dst_nic, pkt->tp.flow_hash, pkt->tp.src_qp)
+            : lb_pick(sw->lb, sw->routes, sw->ports, pkt, sw->hash_seed, now_ps);
 
     if (unlikely(index == ROUTE_NONE)) {
         lose(lp, pkt, &sw->lost_route);
@@ -290,8 +311,8 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
     }
     struct port *out = &sw->ports[index];
 
-    if (unlikely(out->special & PORT_DOWN)) {
-        lose(lp, pkt, &out->stats[cls].lost_down);
+    if (unlikely((in->special | out->special) & (PORT_DOWN | PORT_GUARDED)) &&
+        is_refused(lp, sw, in, out, pkt)) {
         return;
     }
     pkt->in_port = in->index;
@@ -327,16 +348,24 @@ switch_refresh_pause(struct lp *lp, struct port *port, unsigned cls)
 }
 
 void
-switch_port_down(struct lp *lp, struct port *port)
+switch_flush(struct lp *lp, struct port *port, unsigned cls, int64_t *counter)
 {
     struct fabric_switch *sw = port->owner;
 
+    while (port->out[cls].queue.head) {
+        lose(lp, dequeue(lp, sw, port, cls), counter);
+    }
+}
+
+void
+switch_port_down(struct lp *lp, struct port *port)
+{
     for (unsigned cls = 0; cls < N_CLASSES; cls++) {
-        while (port->out[cls].queue.head) {
-            lose(lp, dequeue(lp, sw, port, cls), &port->stats[cls].lost_down);
-        }
+        switch_flush(lp, port, cls, &port->stats[cls].lost_down);
         /* The peer has forgotten our pause, too. */
-        port->in[cls].xoff = false;
+        if (port->in[cls].xoff) {
+            pfc_forget(lp, port, cls);
+        }
     }
     port_forget_pauses(port);
     port->line_ps = 0;

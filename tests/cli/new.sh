@@ -3,7 +3,7 @@
 #
 # new.sh - `rocesim new`: what it prints can be run as it is; a kind it does not know.
 
-echo 1..8
+echo 1..11
 n=0
 is()    # is NAME STATUS-OF-CONDITION
 {
@@ -12,7 +12,7 @@ is()    # is NAME STATUS-OF-CONDITION
 }
 
 cd "$TMPDIR" || exit 1
-for kind in flows permutation incast collective graph; do
+for kind in flows permutation incast collective graph poisson all-to-all; do
     "$ROCESIM" new $kind >$kind.json 2>err &&
         "$ROCESIM" run $kind.json --quiet --out out-$kind >table 2>>err &&
         [ -s out-$kind/config.json ]
@@ -20,6 +20,9 @@ for kind in flows permutation incast collective graph; do
 done
 "$ROCESIM" new trace >trace.json && grep -q '"type": "trace"' trace.json
 is "'new trace' prints a scenario" $?
+"$ROCESIM" new sweep >sweep.json && "$ROCESIM" sweep sweep.json --out out-sweep >table 2>err &&
+    [ "$(grep -c ,complete,0, out-sweep/runs.csv)" -eq 24 ] && [ ! -s err ]
+is "'new sweep' prints a sweep that runs" $?
 "$ROCESIM" new flow >out 2>err
 [ $? -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "^rocesim: .*nearest is 'flows'" err
 is "an unknown kind is one line with the nearest one, status 2" $?

@@ -18,7 +18,7 @@ refused()
 }
 
 refused "an unknown command names the nearest" "nearest is 'run'" rnu
-refused "a command of later versions is known" "not in this version" sweep x.json
+refused "a command of later versions is known" "not in this version" tune x.json
 refused "an unknown option names the nearest" "nearest is --json" run --jsno s.json
 refused "an unknown short option" "no option '-z'" run -z s.json
 refused "a joined value of an unknown option is left out" "nearest is --set" run --sett=a=b s.json
@@ -44,7 +44,7 @@ refused "list params of no object" "nearest is 'nic'" list params nicc
 [ $? -eq 2 ] && [ ! -s out ] && grep -q '^usage: ' err
 is "no command: the usage on stderr, status 2" $?
 
-for command in run check list plot new; do
+for command in run check topo trace list plot new; do
     roce 0 $command --help && grep -q "^usage: rocesim $command" out && [ ! -s err ] || break
 done
 is "every command has --help" $?

@@ -5,7 +5,7 @@
 # negative, faster than possible or above its maximum, files agree with each other, and what
 # is sampled changes nothing.
 
-n_tests=25
+n_tests=28
 . "$srcdir/tests/cli/lib.sh"
 
 star='"topology": {"type": "star", "hosts": 9}'
@@ -112,6 +112,9 @@ run stop "a run ended in the middle" "$fabric, $shift5, \"stop\": \"100us\""
 run ring "a ring" "$fabric, $ring"
 run nics "a ring over four NICs a host" "\"topology\": {\"type\": \"leaf-spine\", \"hosts\": 4, \"hosts_per_leaf\": 2, \"spines\": 4}, \"node\": {\"gpus\": 8, \"nics\": 4}, $ring"
 run cut "a ring that is cut" "$fabric, $ring, \"nic\": {\"ack_timeout\": 0}, \"faults\": [{\"at\": \"60us\", \"link\": \"host0-leaf0\", \"do\": \"down\"}]"
+run read "an incast of READs" "$star, \"workload\": [{\"type\": \"incast\", \"receiver\": 0, \"bytes\": \"1MB\", \"verb\": \"read\", \"message\": \"100KB\"}]"
+run send "SENDs to receivers that are not ready" "$fabric, \"nic\": {\"receive_queue\": 2, \"receive_delay\": \"10us\", \"rnr_timer\": 1}, \"workload\": [{\"type\": \"permutation\", \"shift\": 5, \"bytes\": \"500KB\", \"verb\": \"send\", \"message\": \"20KB\"}]"
+run sr "selective repeat over lossy links" "\"topology\": {\"type\": \"star\", \"hosts\": 9, \"host_link\": {\"error_rate\": 0.01}}, \"nic\": {\"ack_timeout\": 5, \"retransmit\": \"sr\"}, $incast"
 run both "three workloads at once" "$fabric, \"workload\": [{\"type\": \"collective\", \"bytes\": \"1MiB\"}, {\"type\": \"incast\", \"receiver\": 0, \"bytes\": \"200KB\", \"start\": \"20us\", \"repeat\": 3, \"gap\": \"10us\", \"qps\": 3, \"message\": \"64KB\", \"verb\": \"write-imm\", \"place\": \"random\"}, {\"type\": \"permutation\", \"shift\": 3, \"bytes\": \"1MB\", \"place\": \"spread\"}]"
 
 # ---- what is looked at changes nothing ---------------------------------------------------

@@ -4,7 +4,7 @@
 # results.sh - the folder of results: appears whole or not at all, is replaced only when
 # asked, repeats itself; verdicts and their status.
 
-n_tests=39
+n_tests=45
 . "$srcdir/tests/cli/lib.sh"
 
 scenario s.json
@@ -158,3 +158,29 @@ grep -q '^rocesim: warning: .*headroom' err
 is "a headroom that is too small is warned of" $?
 jq -e '.targets.lossless_drops.met == false' violated/summary.json >/dev/null
 is "and misses the target" $?
+
+# ---- loads: what does not count, what need not end ----
+
+cat >load.json <<'END'
+{"name": "load", "stop": "3ms",
+ "topology": {"type": "star", "hosts": 6, "host_link": {"rate": "100G", "length": "3m"}},
+ "workload": [{"type": "poisson", "cdf": "FbHadoop", "load": 0.4}]}
+END
+roce 0 run load.json && jq -e '.verdict == "complete" and .flows.n > .flows.done and .flows.counted == .flows.done and
+    (.unfinished | length) == 0 and .flows.counted_to_us == null' results/load/summary.json >/dev/null
+is "a load without an end is complete at the stop" $?
+roce 1 run load.json --set 'workload[0].until=2.9ms' --out ends &&
+    jq -e '.verdict == "incomplete" and (.unfinished | length) > 0' ends/summary.json >/dev/null
+is "one with an end before it is not" $?
+roce 0 run load.json --set output.warmup=500us --set output.cooldown=1ms --out cut &&
+    cut -d, -f1-18 results/load/flows.csv >all && cut -d, -f1-18 cut/flows.csv | cmp -s all -
+is "warm-up and cool-down change no flow" $?
+awk -F, 'NR > 1 && $8 != "" && $8 > last { last = $8 }
+         NR > 1 { start[NR] = $8; counted[NR] = $20 }
+         END { for (i in start) if (start[i] != "" && counted[i] != (start[i] >= 500 && start[i] < last - 1000)) exit 1 }' cut/flows.csv
+is "counted are those that start between them" $?
+[ "$(awk -F, '$9 != "" && $20 == 1' cut/flows.csv | wc -l)" -eq "$(jq .flows.counted cut/summary.json)" ] &&
+    [ "$(awk -F, 'NR > 1 && $9 != "" && $20 == 1 { print $9 }' cut/flows.csv | sort -g | tail -n 1)" = "$(jq .flows.fct_us.max cut/summary.json)" ]
+is "percentiles are of these" $?
+grep -q '^note  *percentiles are of flows that start from 500 us until ' out
+is "the table says so" $?

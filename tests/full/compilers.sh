@@ -14,7 +14,8 @@ run() { # PROGRAM SCENARIO FOLDER
 }
 
 scenarios="$srcdir/scenarios/quickstart.json $srcdir/tests/data/determinism/incast96.json \
-$srcdir/tests/data/determinism/lossy.json $srcdir/tests/data/determinism/short-fabric.json"
+$srcdir/tests/data/determinism/lossy.json $srcdir/tests/data/determinism/poisson.json \
+$srcdir/tests/data/determinism/short-fabric.json"
 set -- $scenarios
 echo "1..$((2 * $#))"
 n=0

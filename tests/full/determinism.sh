@@ -13,9 +13,7 @@ src=${srcdir:-.}
 work=$(mktemp -d "${TMPDIR:-/tmp}/determinism.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
 
-scenarios="$src/scenarios/quickstart.json $src/tests/data/determinism/incast96.json \
-$src/tests/data/determinism/lossy.json $src/tests/data/determinism/short-fabric.json \
-$src/tests/data/determinism/captures.json $src/tests/data/determinism/hpcc.json"
+scenarios="$src/scenarios/quickstart.json $(echo "$src"/tests/data/determinism/*.json)"
 
 # threads partition, one a line; the first is what the others are held against.
 pairs() {

@@ -75,6 +75,14 @@ draw_params(struct rig *rig, struct dice *dice)
     if (one_in(dice, 5)) {
         rig->nic.pfc = rig->sw.pfc = 0;
     }
+    rig->nic.retransmit = one_in(dice, 3) ? NIC_SR : NIC_GBN;
+    rig->nic.sr_window = 64 << below(dice, 5);
+    rig->nic.max_reads = 1 + (int64_t)below(dice, 16);
+    if (one_in(dice, 4)) {
+        rig->nic.receive_queue = 1 + (int64_t)below(dice, 3);
+        rig->nic.receive_delay_ps = (int64_t)below(dice, 30) * PS_PER_US;
+        rig->nic.rnr_timer = 1;
+    }
 }
 
 /* A second kind of data, that shares links in turns. */
@@ -152,6 +160,7 @@ draw_flows(struct rig *rig, struct dice *dice)
     uint32_t n_hosts = rig->net->n_hosts;
     uint32_t n = 2 + (uint32_t)below(dice, 3 * n_hosts);
     bool incast = one_in(dice, 2);
+    bool verbs = one_in(dice, 2);
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t dst = incast ? 0 : (uint32_t)below(dice, n_hosts);
@@ -165,6 +174,9 @@ draw_flows(struct rig *rig, struct dice *dice)
             rig_flow_on(rig, connection, 1, (int64_t)below(dice, 200000), 0);
             rig_flow_on(rig, connection, 0, (int64_t)below(dice, 200000), PS_PER_US);
         }
+    }
+    for (uint32_t i = 0; i < rig->n_flows && verbs; i++) {
+        rig->flows[i]->verb = (enum qp_verb)below(dice, QP_READ + 1);
     }
 }
 

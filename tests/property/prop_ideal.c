@@ -145,15 +145,18 @@ one_case(uint64_t number)
     struct rig_flow *flow =
         rig_flow(&rig, 0, 1, draw_bytes(&dice, rig.nic.mtu_bytes), 12345);
 
+    flow->verb = (enum qp_verb)below(&dice, QP_READ + 1);
     rig_play(&rig);
-    int64_t ideal_ps = net_ideal_fct_ps(rig.net, flow->connection, 0, flow->bytes);
+    int64_t ideal_ps = net_ideal_verb_fct_ps(
+        rig.net, flow->connection, flow->verb == QP_READ, flow->verb, flow->bytes);
 
     if (rig_fct_ps(flow) != ideal_ps) {
-        fail_msg("case %llu: %lld B, MTU %lld, ACK every %lld: simulated %lld ps, "
-                 "computed %lld ps",
-                 (unsigned long long)number, (long long)flow->bytes,
-                 (long long)rig.nic.mtu_bytes, (long long)rig.nic.ack_every,
-                 (long long)rig_fct_ps(flow), (long long)ideal_ps);
+        fail_msg(
+            "case %llu: verb %d, %lld B, MTU %lld, ACK every %lld: simulated %lld ps, "
+            "computed %lld ps",
+            (unsigned long long)number, (int)flow->verb, (long long)flow->bytes,
+            (long long)rig.nic.mtu_bytes, (long long)rig.nic.ack_every,
+            (long long)rig_fct_ps(flow), (long long)ideal_ps);
     }
     rig_clear(&rig);
 }

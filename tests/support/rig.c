@@ -8,6 +8,7 @@
 
 #include "models/host/pipe.h"
 #include "models/net_params.h"
+#include "models/switch/watchdog.h"
 #include "topologies/topo.h"
 
 void
@@ -280,7 +281,10 @@ post(struct lp *lp, struct work_timer *timer)
         id++;
     }
     flow->start_ps = lp->now_ps;
-    qp_post_write(lp, rig_qp(flow), flow->bytes, id, flow->has_imm, id + 1000);
+    if (flow->verb == QP_WRITE && flow->has_imm) {
+        flow->verb = QP_WRITE_IMM;
+    }
+    qp_post(lp, rig_qp(flow), flow->verb, flow->bytes, id, id + 1000);
 }
 
 void
@@ -440,6 +444,7 @@ rig_sum(const struct rig *rig)
     }
     for (uint32_t i = 0; i < net->n_nics; i++) {
         sum.naks += net->nics[i].naks_sent;
+        sum.rnrs += net->nics[i].rnrs_sent;
         sum.acks += net->nics[i].acks_sent;
         sum.cnps += net->nics[i].cnps_sent;
         sum.lost_protocol += net->nics[i].lost_protocol;
@@ -478,11 +483,13 @@ mix_port(uint64_t *hash, const struct port *port, int64_t end_ps)
                                  stats->lost_error,
                                  stats->lost_on_link,
                                  stats->lost_down,
+                                 stats->lost_watchdog,
                                  stats->marked,
                                  stats->pfc_xoff_tx,
                                  stats->pfc_xon_tx,
                                  stats->pfc_xoff_rx,
                                  stats->pfc_xon_rx,
+                                 stats->pfc_ignored,
                                  port_paused_ps(port, c, end_ps)};
 
         for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
@@ -528,6 +535,7 @@ rig_digest(const struct rig *rig)
     for (uint32_t i = 0; i < net->n_nics; i++) {
         mix(&hash, net->nics[i].acks_sent);
         mix(&hash, net->nics[i].naks_sent);
+        mix(&hash, net->nics[i].rnrs_sent);
         mix(&hash, net->nics[i].cnps_sent);
         mix(&hash, net->nics[i].lost_protocol);
     }
@@ -538,6 +546,11 @@ rig_digest(const struct rig *rig)
     }
     for (uint32_t i = 0; i < net->n_qps; i++) {
         mix_qp(&hash, &net->qps[i]);
+    }
+    for (uint32_t i = 0; i < net->deadlock.n_hops; i++) {
+        mix(&hash, net->deadlock.hops[i].port);
+        mix(&hash, net->deadlock.hops[i].queue_bytes);
+        mix(&hash, net->deadlock.found_ps);
     }
     for (guint i = 0; i < rig->records->len; i++) {
         const struct probe_record *record =

@@ -23,7 +23,8 @@ struct rig_flow {
     uint32_t connection; /* of the network */
     unsigned side;       /* the QP that sends */
     int64_t bytes, at_ps;
-    bool has_imm;
+    bool has_imm;      /* a WRITE with immediate data */
+    enum qp_verb verb; /* of a READ 'side' is the QP that asks */
     /* TIME_NEVER_PS: not yet. */
     int64_t start_ps, sent_ps, received_ps;
     int64_t received_bytes;
@@ -121,7 +122,7 @@ struct port *rig_port(const struct rig *rig, const char *node, const char *peer)
 struct rig_sums {
     int64_t tx_pkts, drops, lost_error, lost_on_link, lost_down, marked;
     int64_t xoff_tx, xon_tx, xoff_rx, xon_rx, paused_ps;
-    int64_t retransmitted, timeouts, naks, acks, cnps, lost_protocol;
+    int64_t retransmitted, timeouts, naks, rnrs, acks, cnps, lost_protocol;
 };
 struct rig_sums rig_sum(const struct rig *rig);
 

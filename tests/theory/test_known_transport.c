@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_known_transport.c - K10 to K14b: latency, ports, loss and recovery
+ * test_known_transport.c - K10 to K14c: latency, ports, loss and recovery
  * of a queue pair.
  *
  * A frame of 4158 bytes, which is a middle one of MTU 4096, is a WRITE of 4080 bytes
@@ -260,6 +260,113 @@ test_k14b_psn_wraps(void **state)
     known_equals("K14b", "naks_with_psn_0_lost", (double)sum.naks / 2);
 }
 
+/* PSNs of the READ requests and of the responses that arrive, in order. */
+struct read_psns {
+    uint32_t requests[4], responses[4];
+    uint32_t n_requests, n_responses;
+};
+
+static void
+note_psns(struct rig *rig, struct lp *lp, const struct event *event)
+{
+    struct read_psns *psns = rig->tap_ctx;
+    struct port *in;
+    const struct packet *pkt = rig_arrival(rig, event, &in);
+
+    if (pkt && in->is_nic && pkt->type == PACKET_READ_REQ) {
+        psns->requests[psns->n_requests++] = pkt->tp.psn;
+    } else if (pkt && in->is_nic && pkt->type == PACKET_READ_RESP) {
+        psns->responses[psns->n_responses++] = pkt->tp.psn;
+    }
+    rig_handle(lp, event);
+}
+
+/* A READ of 8192 bytes, one of none, and one more, to see where that one starts. */
+static void
+test_k14b_psns_of_reads(void **state)
+{
+    const int64_t bytes[] = {8192, 0, 100};
+    struct read_psns psns = {.n_requests = 0};
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, 1);
+    rig.tap = note_psns;
+    rig.tap_ctx = &psns;
+    rig_star(&rig, 2, 100 * GBPS, CABLE_5M_PS);
+    rig_build(&rig);
+    uint32_t connection = net_connect(rig.net, 0, 0, 1, 0, 0);
+
+    for (int i = 0; i < 3; i++) {
+        rig_flow_on(&rig, connection, 0, bytes[i], 0)->verb = QP_READ;
+    }
+    rig_play(&rig);
+    assert_int_equal(psns.n_requests, 3);
+    assert_int_equal(psns.n_responses, 4);
+    assert_int_equal(psns.responses[0], psns.requests[0]);
+    known_equals("K14b", "read_8192_psns", psn_diff(psns.requests[1], psns.requests[0]));
+    known_equals("K14b", "read_8192_second_response_less_request_psn",
+                 psn_diff(psns.responses[1], psns.requests[0]));
+    known_equals("K14b", "read_0_psns", psn_diff(psns.requests[2], psns.requests[1]));
+    known_equals("K14b", "read_0_response_less_request_psn",
+                 psn_diff(psns.responses[2], psns.requests[1]));
+    rig_clear(&rig);
+}
+
+/* Times at which SENDs arrive at the receiver. */
+struct arrivals {
+    int64_t at_ps[64];
+    uint32_t n;
+};
+
+static void
+note_sends(struct rig *rig, struct lp *lp, const struct event *event)
+{
+    struct arrivals *arrivals = rig->tap_ctx;
+    struct port *in;
+    const struct packet *pkt = rig_arrival(rig, event, &in);
+
+    if (pkt && in->is_nic && pkt->type == PACKET_DATA && arrivals->n < 64) {
+        arrivals->at_ps[arrivals->n++] = lp->now_ps;
+    }
+    rig_handle(lp, event);
+}
+
+/* The only receive WQE is taken by the first SEND and comes back after 20 ms. */
+static void
+test_k14c_receiver_not_ready(void **state)
+{
+    struct arrivals arrivals = {.n = 0};
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, 1);
+    rig.nic.receive_queue = 1;
+    rig.nic.receive_delay_ps = 20 * PS_PER_MS;
+    rig.nic.rnr_timer = 14;
+    rig.nic.rnr_retry = 7;
+    rig.tap = note_sends;
+    rig.tap_ctx = &arrivals;
+    rig_star(&rig, 2, 100 * GBPS, CABLE_5M_PS);
+    rig_build(&rig);
+    uint32_t connection = net_connect(rig.net, 0, 0, 1, 0, 0);
+
+    for (int i = 0; i < 2; i++) {
+        rig_flow_on(&rig, connection, 0, 1000, 0)->verb = QP_SEND;
+    }
+    rig_play(&rig);
+    /* The second one comes at once, and again until the WQE is there: 16 times. */
+    assert_int_equal(rig.net->end, NET_END_DONE);
+    assert_int_equal(rig_sum(&rig).rnrs, 16);
+    assert_int_equal(rig_sum(&rig).timeouts, 0);
+    assert_int_equal(arrivals.n, 2 + 16);
+    known_equals("K14c", "retry_interval_ms",
+                 (double)(arrivals.at_ps[2] - arrivals.at_ps[1]) / 1e9);
+    known_equals("K14c", "retry_interval_ms",
+                 (double)(arrivals.at_ps[17] - arrivals.at_ps[1]) / 16 / 1e9);
+    rig_clear(&rig);
+}
+
 int
 main(void)
 {
@@ -270,6 +377,8 @@ main(void)
         cmocka_unit_test(test_k13_one_packet_lost),
         cmocka_unit_test(test_k14_last_packet_lost),
         cmocka_unit_test(test_k14b_psn_wraps),
+        cmocka_unit_test(test_k14b_psns_of_reads),
+        cmocka_unit_test(test_k14c_receiver_not_ready),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

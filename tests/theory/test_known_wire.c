@@ -176,6 +176,30 @@ test_k04_write_of_1_mib(void **state)
 }
 
 static void
+test_k04_read_of_1_mib(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, 1);
+    build_pair(&rig, 100 * GBPS);
+    struct rig_flow *flow = rig_flow(&rig, 0, 1, MIB, 0);
+
+    flow->verb = QP_READ;
+    rig_play(&rig);
+    /* Responses start when the request has come: two cables, the switch, its bytes twice. */
+    const struct port *port = rig_port(&rig, "host1", "leaf0");
+    int64_t path_ps =
+        2 * CABLE_5M_PS + rig.sw.latency_ps + 2 * port_bytes_ps(port, 78 + 8);
+
+    known_equals("K4", "read_mtu_4096_pkts", (double)port->out[3].tx_pkts);
+    known_equals("K4", "read_mtu_4096_wire_bytes", (double)wire_bytes(port));
+    known_equals("K4", "read_mtu_4096_ns",
+                 ns(port->busy_until_ps - flow->start_ps - path_ps));
+    rig_clear(&rig);
+}
+
+static void
 test_k05_reverse_load_of_acks(void **state)
 {
     const int64_t ack_every[] = {1, 256};
@@ -252,6 +276,21 @@ bytes_of_write(int64_t n_pkts, int64_t *ack_bytes)
     return bytes;
 }
 
+static int64_t
+read_request_bytes(void)
+{
+    struct rig rig;
+    int64_t bytes;
+
+    rig_init(&rig, 1);
+    build_pair(&rig, 100 * GBPS);
+    rig_flow(&rig, 0, 1, MIB, 0)->verb = QP_READ;
+    rig_play(&rig);
+    bytes = frame_bytes(rig_port(&rig, "host0", "leaf0"), 3);
+    rig_clear(&rig);
+    return bytes;
+}
+
 /* Two senders into one port that marks all that waits. */
 static int64_t
 cnp_bytes(void)
@@ -308,6 +347,7 @@ test_k06_sizes(void **state)
     (void)state;
     k06_sizes("ack", ack_bytes);
     k06_sizes("cnp", cnp_bytes());
+    k06_sizes("read_request", read_request_bytes());
     k06_sizes("write_first", one);
     k06_sizes("write_middle", two - one);
     k06_sizes("pfc", pause_wire_bytes() - WIRE_EXTRA_BYTES);
@@ -324,6 +364,7 @@ main(void)
         cmocka_unit_test(test_k02_goodput_by_mtu),
         cmocka_unit_test(test_k03_goodput_with_ipv6_and_vlan),
         cmocka_unit_test(test_k04_write_of_1_mib),
+        cmocka_unit_test(test_k04_read_of_1_mib),
         cmocka_unit_test(test_k05_reverse_load_of_acks),
         cmocka_unit_test(test_k06_sizes),
     };

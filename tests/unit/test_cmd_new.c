@@ -44,6 +44,7 @@ test_texts_are_scenarios(void **state)
         net_free(net);
         scenario_free(s);
     }
+    assert_non_null(cmd_new_text("sweep")); /* tests/cli/new.sh runs it */
     assert_null(cmd_new_text("collectives"));
 }
 

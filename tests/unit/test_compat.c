@@ -96,8 +96,8 @@ fills_in(void **state)
     assert_string_equal(s->sw.ecn.set, "hpcc");
     assert_string_equal(s->preset->name, "hpcc-sim");
     assert_int_equal(cc->cut_at, DCQCN_CUT_AT_TICK);
-    assert_int_equal(g_array_index(s->works, struct scenario_work, 0).common.connections,
-                     WORK_BY_FLOW);
+    assert_int_equal(g_array_index(s->works, struct scenario_work, 0).common.connect,
+                     WORK_CONNECT_FLOW);
     scenario_free(s);
     s = load("");
     assert_false(s->is_hpcc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * test_gen_trace.c - traces replayed: order, time stamps, hosts, what is not supported,
- * and the example log.
+ * test_gen_trace.c - traces replayed: order, time stamps, dependencies, what runs side by
+ * side, hosts, what is left out or not supported, and the example log.
  *
  * The logs are those of the reader's tests; what they hold is in their files `expected'.
  */
@@ -17,6 +17,7 @@
 
 #include "tests/support/data.h"
 #include "tests/support/job.h"
+#include "workloads/trace/trace.h"
 
 /* ---- traces ------------------------------------------------------------------------ */
 
@@ -131,9 +132,10 @@ trace_errors(void **state)
 
     (void)state;
     trace_star(&job, 2, "tests/data/nccl-log/valid/all-kinds/input.log");
-    expect_trace_error(&job,
-                       "all-kinds/input.log:5: all_gather is not supported yet; only "
-                       "all_reduce is");
+    expect_trace_error(
+        &job, "all-kinds/input.log:5: all_gather is not supported yet; only "
+              "all_reduce and compute are, and \"skip\": [\"all_gather\"] leaves "
+              "it out");
     trace_star(&job, 1, "tests/data/nccl-log/valid/grouped/input.log");
     expect_trace_error(&job, "grouped/input.log: ranks run on 2 hosts (node-a, ...); the "
                              "workload has 1");
@@ -205,10 +207,300 @@ trace_example(void **state)
     trace_clear(&job);
 }
 
+/* ---- graphs ------------------------------------------------------------------------ */
+
+#define HEADER                                                                           \
+    "{\"rocesim_trace\": 1, \"ranks\": 2, \"hosts\": [{\"name\": \"x\", \"ranks\": "     \
+    "[0]}, "                                                                             \
+    "{\"name\": \"y\", \"ranks\": [1]}], \"groups\": [{\"name\": \"a\", \"ranks\": [0, " \
+    "1]}, "                                                                              \
+    "{\"name\": \"b\", \"ranks\": [0, 1]}]}\n"
+
+/* Two hosts on a switch, and a trace of 'lines'. */
+static void
+graph_star(struct job *job, const char *lines)
+{
+    const char *folder = g_getenv("TMPDIR");
+    g_autofree char *text = g_strconcat(HEADER, lines, NULL);
+
+    rig_init(&job->rig, 1);
+    rig_star(&job->rig, 2, JOB_RATE_BPS, JOB_DELAY_PS);
+    rig_build(&job->rig);
+    job_params(job, WORK_TRACE, 1);
+    job->work = NULL;
+    job->params.paths = g_new0(char *, 2);
+    job->params.paths[0] =
+        g_build_filename(folder ? folder : g_get_tmp_dir(), "graph.jsonl", NULL);
+    assert_true(g_file_set_contents(job->params.paths[0], text, -1, NULL));
+}
+
+/* A rank waits for what it takes part in, and then for the delay. */
+static void
+graph_delay(void **state)
+{
+    struct job job;
+
+    (void)state;
+    graph_star(
+        &job,
+        "{\"id\": 0, \"kind\": \"compute\", \"rank\": 0, \"duration_ns\": 10000}\n"
+        "{\"kind\": \"all_reduce\", \"bytes\": 64, \"after\": 0, \"delay_ns\": 2000}\n");
+    job_play(&job);
+    const struct call_result *calls = job_calls(&job, 1);
+
+    assert_int_equal(calls[0].start_ps, 2 * PS_PER_US); /* rank 1 has not computed */
+    assert_in_range(calls[0].end_ps, 12 * PS_PER_US + 1, 17 * PS_PER_US);
+    trace_clear(&job);
+}
+
+/* Groups run side by side, and computing beside them; 'after' holds them apart. */
+static void
+graph_side_by_side(void **state)
+{
+    struct job job;
+    int64_t alone_ps;
+
+    (void)state;
+    graph_star(&job,
+               "{\"kind\": \"all_reduce\", \"group\": \"a\", \"bytes\": 4194304}\n");
+    job_play(&job);
+    alone_ps = job_calls(&job, 1)[0].end_ps;
+    trace_clear(&job);
+
+    graph_star(&job, "{\"kind\": \"all_reduce\", \"group\": \"a\", \"bytes\": 4194304}\n"
+                     "{\"kind\": \"compute\", \"duration_ns\": 3000}\n"
+                     "{\"kind\": \"compute\", \"duration_ns\": 4000}\n"
+                     "{\"id\": 3, \"kind\": \"compute\", \"duration_ns\": 0}\n"
+                     "{\"kind\": \"all_reduce\", \"group\": \"b\", \"bytes\": 4194304, "
+                     "\"after\": 3}\n");
+    job_play(&job);
+    const struct call_result *calls = job_calls(&job, 2);
+
+    assert_int_equal(calls[0].start_ps, 0);
+    assert_int_equal(calls[1].start_ps, 7 * PS_PER_US);
+    assert_true(calls[1].start_ps < calls[0].end_ps);
+    /* they share the links: together as long as one after the other */
+    assert_in_range(MAX(calls[0].end_ps, calls[1].end_ps), 19 * alone_ps / 10,
+                    21 * alone_ps / 10);
+    trace_clear(&job);
+
+    graph_star(
+        &job,
+        "{\"id\": 0, \"kind\": \"all_reduce\", \"group\": \"a\", \"bytes\": 4194304}\n"
+        "{\"kind\": \"all_reduce\", \"group\": \"b\", \"bytes\": 4194304, \"after\": "
+        "0}\n");
+    job_play(&job);
+    calls = job_calls(&job, 2);
+    assert_int_equal(calls[0].end_ps, alone_ps);
+    assert_in_range(calls[1].start_ps, calls[0].end_ps - PS_PER_US, calls[0].end_ps);
+    trace_clear(&job);
+
+    /* of one group they follow each other anyhow */
+    graph_star(&job, "{\"kind\": \"all_reduce\", \"bytes\": 4194304}\n"
+                     "{\"kind\": \"all_reduce\", \"bytes\": 4194304}\n");
+    job_play(&job);
+    calls = job_calls(&job, 2);
+    assert_in_range(calls[1].start_ps, calls[0].end_ps - PS_PER_US, calls[0].end_ps);
+    trace_clear(&job);
+}
+
+/* Times of single ranks, from the start of each round. */
+static void
+graph_times(void **state)
+{
+    struct job job;
+
+    (void)state;
+    graph_star(&job, "{\"id\": 0, \"kind\": \"all_reduce\", \"bytes\": 64, \"at_ns\": "
+                     "[30000, 20000]}\n"
+                     "{\"kind\": \"compute\", \"rank\": 1, \"duration_ns\": 5000, "
+                     "\"after\": 0, \"at_ns\": 90000}\n");
+    job.params.common.start_ps = PS_PER_US;
+    job.params.common.repeat = 2;
+    job.params.common.gap_ps = 100 * PS_PER_US;
+    job_play(&job);
+    const struct call_result *calls = job_calls(&job, 2);
+
+    assert_int_equal(calls[0].start_ps, 21 * PS_PER_US);
+    assert_in_range(calls[0].end_ps, 31 * PS_PER_US, 35 * PS_PER_US);
+    /* rank 0's round ends with the call, rank 1's at 96 us */
+    assert_in_range(calls[1].start_ps, calls[0].end_ps + 129 * PS_PER_US,
+                    calls[0].end_ps + 130 * PS_PER_US);
+    assert_in_range(calls[1].end_ps, 216 * PS_PER_US, 220 * PS_PER_US);
+    trace_clear(&job);
+}
+
+/* What is left out takes no time; what waits for it waits for what it waited for. */
+static void
+graph_skip(void **state)
+{
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+    struct job job;
+
+    (void)state;
+    graph_star(
+        &job,
+        "{\"id\": 0, \"kind\": \"compute\", \"duration_ns\": 10000}\n"
+        "{\"id\": 1, \"kind\": \"all_gather\", \"bytes\": 64, \"after\": 0, "
+        "\"delay_ns\": 5000}\n"
+        "{\"id\": 2, \"kind\": \"all_to_all\", \"bytes\": 64, \"after\": 1, \"at_ns\": "
+        "99000}\n"
+        "{\"kind\": \"all_reduce\", \"bytes\": 64, \"after\": 2, \"delay_ns\": 1000}\n");
+    job.params.skip = 1u << TRACE_ALL_GATHER | 1u << TRACE_ALL_TO_ALL;
+    job_play(&job);
+    assert_int_equal(job_calls(&job, 1)[0].start_ps, 11 * PS_PER_US);
+    job.work->ops->notes(job.work->state, lines);
+    assert_int_equal(lines->len, 1);
+    assert_string_equal(g_ptr_array_index(lines, 0),
+                        "workload[0]: 2 of 4 operations of the trace are left out by "
+                        "'skip': 1 all_gather, 1 all_to_all");
+    trace_clear(&job);
+}
+
+/* Kinds of a log are left out, too; not all of them. */
+static void
+log_skip(void **state)
+{
+    struct job job;
+
+    (void)state;
+    trace_star(&job, 2, "tests/data/nccl-log/valid/all-kinds/input.log");
+    job.params.skip = ~(1u << TRACE_ALL_REDUCE);
+    job_play(&job);
+    job_calls(&job, 2);
+    trace_clear(&job);
+    trace_star(&job, 2, "tests/data/nccl-log/valid/grouped/input.log");
+    job.params.skip = 1u << TRACE_ALL_REDUCE;
+    expect_trace_error(&job, "grouped/input.log: 'skip' leaves none of 4 operations; "
+                             "allowed is what leaves one");
+    graph_star(&job, "{\"kind\": \"send\", \"rank\": 0, \"peer\": 1, \"bytes\": 64}\n"
+                     "{\"kind\": \"recv\", \"rank\": 1, \"peer\": 0, \"bytes\": 64}\n");
+    expect_trace_error(&job,
+                       "graph.jsonl:2: send is not supported yet; only all_reduce and "
+                       "compute are, and \"skip\": [\"send\"] leaves it out");
+    graph_star(&job, "{\"kind\": \"compute\", \"duration_ns\": 864000000000000}\n");
+    job.params.common.repeat = 6;
+    expect_trace_error(&job,
+                       "graph.jsonl: times, delays and computing of 6 rounds may be "
+                       "more than 53 days; allowed are less");
+}
+
+static bool
+put_text(void *ctx, const char *line)
+{
+    g_string_append(ctx, line);
+    return true;
+}
+
+/* A log and what it is converted into are played alike. */
+static void
+graph_of_log(void **state)
+{
+    static const char *const logs[] = {"tests/data/nccl-log/valid/grouped/input.log",
+                                       "tests/data/nccl-log/valid/timestamps/input.log"};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(logs); i++) {
+        g_autofree char *path = data_path(logs[i]);
+        const char *paths[] = {path};
+        struct trace *log = trace_open_paths(paths, 1, NULL);
+        g_autoptr(GString) text = g_string_new(NULL);
+        struct job a, b;
+        uint32_t n;
+
+        trace_write_jsonl(log, put_text, text);
+        trace_free(log);
+        trace_star(&a, 2, logs[i]);
+        graph_star(&b, "");
+        assert_true(g_file_set_contents(b.params.paths[0], text->str, -1, NULL));
+        a.params.common.gap_ps = b.params.common.gap_ps = 7 * PS_PER_US;
+        a.params.common.repeat = b.params.common.repeat = 3;
+        job_play(&a);
+        job_play(&b);
+        const struct call_result *x = a.work->ops->calls(a.work->state, &n);
+        const struct call_result *y = job_calls(&b, n);
+
+        for (uint32_t k = 0; k < n; k++) {
+            assert_int_equal(x[k].start_ps, y[k].start_ps);
+            assert_int_equal(x[k].end_ps, y[k].end_ps);
+            assert_int_equal(x[k].bytes, y[k].bytes);
+        }
+        trace_clear(&a);
+        trace_clear(&b);
+    }
+}
+
+/* The same on two threads, a process for each node. */
+static void
+graph_threads(void **state)
+{
+    struct call_result seen[4];
+
+    (void)state;
+    for (uint32_t n = 1; n <= 2; n++) {
+        struct job job;
+
+        rig_init(&job.rig, 1);
+        rig_star(&job.rig, 2, JOB_RATE_BPS, JOB_DELAY_PS);
+        rig_build(&job.rig);
+        job_params(&job, WORK_TRACE, 2);
+        job.work = NULL;
+        set_path(&job, "workloads/examples/overlap-4ranks.jsonl");
+        job_new(&job);
+        job_run(&job, n == 1 ? PARTITION_ONE : PARTITION_NODE, n);
+        assert_int_equal(job.rig.net->end, NET_END_DONE);
+        const struct call_result *calls = job_calls(&job, 4);
+
+        /* 400 + 300 us of computing, and the delay; computing goes on meanwhile */
+        assert_int_equal(calls[0].start_ps, 705 * PS_PER_US);
+        assert_true(calls[1].start_ps >= 1005 * PS_PER_US);
+        assert_true(calls[1].start_ps < calls[0].end_ps + PS_PER_US ||
+                    calls[1].start_ps == 1005 * PS_PER_US);
+        /* the optimizer waits for both, the next iteration for it */
+        assert_true(calls[2].start_ps >= calls[1].start_ps + 755 * PS_PER_US);
+        for (unsigned i = 0; i < 4; i++) {
+            assert_true(n == 1 || (seen[i].start_ps == calls[i].start_ps &&
+                                   seen[i].end_ps == calls[i].end_ps));
+            seen[i] = calls[i];
+        }
+        trace_clear(&job);
+    }
+}
+
+/* A run that is stopped says what it was at. */
+static void
+graph_unfinished(void **state)
+{
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+    struct job job;
+
+    (void)state;
+    graph_star(
+        &job,
+        "{\"id\": 0, \"kind\": \"compute\", \"rank\": 0, \"duration_ns\": 10000}\n"
+        "{\"kind\": \"all_reduce\", \"group\": \"b\", \"bytes\": 64, \"after\": 0}\n");
+    job_new(&job);
+    rig_start(&job.rig, PARTITION_ONE, 1);
+    work_start(job.work);
+    rig_run(&job.rig, 5 * PS_PER_US);
+    job.work->ops->unfinished(job.work->state, lines, 8);
+    assert_true(lines->len >= 2);
+    assert_string_equal(g_ptr_array_index(lines, 0),
+                        "workload[0]: call 0, all_reduce of 64 B, communicator b: host0, "
+                        "rank 0 of the job: not begun");
+    assert_non_null(strstr(g_ptr_array_index(lines, 1), "rank 1 of the job"));
+    assert_null(strstr(g_ptr_array_index(lines, 1), "not begun"));
+    trace_clear(&job);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(trace_in_order), cmocka_unit_test(trace_times),
     cmocka_unit_test(trace_places),   cmocka_unit_test(trace_errors),
     cmocka_unit_test(trace_warnings), cmocka_unit_test(trace_example),
+    cmocka_unit_test(graph_delay),    cmocka_unit_test(graph_side_by_side),
+    cmocka_unit_test(graph_times),    cmocka_unit_test(graph_skip),
+    cmocka_unit_test(log_skip),       cmocka_unit_test(graph_of_log),
+    cmocka_unit_test(graph_threads),  cmocka_unit_test(graph_unfinished),
 };
 
 int

@@ -25,8 +25,8 @@ static const char *const switch_files[] = {"switch-generic", "switch-spectrum-2"
 static const char *const nic_must[] = {"latency", "ack_latency", "pfc_reaction", NULL};
 static const char *const nic_may[] = {"port_rate", "msg_rate", NULL};
 static const char *const switch_must[] = {
-    "buffer", "alpha",   "reserved",   "headroom",        "xon",          "ecn",
-    "ecn_at", "latency", "forwarding", "ingress_latency", "pfc_reaction", NULL};
+    "buffer",  "alpha",      "reserved",        "headroom",     "xon",  "ecn", "ecn_at",
+    "latency", "forwarding", "ingress_latency", "pfc_reaction", "cell", NULL};
 static const char *const switch_may[] = {"port_rate", NULL};
 static const char *const kinds[] = {"read", "fitted", "default", "guess", NULL};
 
@@ -132,7 +132,7 @@ is_value_of(const char *key, const json_t *value, const json_t *ecn_sets)
     if (strcmp(key, "forwarding") == 0) {
         return s != NULL && is_word(ways, s);
     }
-    return is_quantity(value, sizes); /* buffer, reserved */
+    return is_quantity(value, sizes); /* buffer, reserved, cell */
 }
 
 static void

@@ -151,6 +151,8 @@ set_up(void **state)
                                          .dst = "host1",
                                          .path = "host0:0>leaf0:1>host1",
                                          .src_port = 49153,
+                                         .qpn = 0x11,
+                                         .n_qps = 1,
                                          .bytes = 4096,
                                          .start_ps = 1000,
                                          .fct_ps = 3000500,
@@ -162,6 +164,8 @@ set_up(void **state)
                                          .src = "host1",
                                          .dst = "host300",
                                          .src_port = 49154,
+                                         .qpn = 0xfff,
+                                         .n_qps = 2,
                                          .bytes = 4096,
                                          .start_ps = 500000,
                                          .fct_ps = 1000000,
@@ -182,6 +186,7 @@ set_up(void **state)
                                          .dst = "host1",
                                          .path = "p",
                                          .src_port = 5,
+                                         .qpn = 0x12,
                                          .n_messages = 3,
                                          .n_complete = 3,
                                          .bytes = 300,
@@ -261,12 +266,12 @@ test_flows_csv(void **state)
         text,
         "kind,workload,id,src,dst,udp_src_port,bytes,start_us,fct_us,rx_done_us,ideal_us,"
         "slowdown,retransmitted_packets,messages,message_min_us,message_mean_us,"
-        "message_max_us,path\n"
+        "message_max_us,path,qp,counted\n"
         "flow,0,0,host0,host1,49153,4096,0.001,3.0005,2.5,1,3.0005,0,,,,,"
-        "host0:0>leaf0:1>host1\n"
-        "flow,0,1,host1,host300,49154,4096,0.5,1,0.9,1,1,2,,,,,\n"
-        "flow,0,2,host2,host0,0,1,0,,,0.000007,,0,,,,,\n"
-        "connection,0,4,host0,host1,5,300,,,,,,0,3,1,2.333333,4,p\n");
+        "host0:0>leaf0:1>host1,0x000011,1\n"
+        "flow,0,1,host1,host300,49154,4096,0.5,1,0.9,1,1,2,,,,,,0x000fff 0x001000,1\n"
+        "flow,0,2,host2,host0,0,1,0,,,0.000007,,0,,,,,,,1\n"
+        "connection,0,4,host0,host1,5,300,,,,,,0,3,1,2.333333,4,p,0x000012,\n");
     free(text);
 }
 
@@ -327,6 +332,34 @@ test_percentiles_are_nearest_ranks(void **state)
     assert_int_equal(p.mean_ps, 2000250);
     assert_int_equal(p.slow50, 1);
     assert_int_equal(p.slow_max, 0);
+    assert_int_equal(p.n_counted, 2);
+}
+
+/* A flow that is cut is done, and in no percentile; it shows in flows.csv. */
+static void
+test_cut_flows(void **state)
+{
+    struct hand *hand = *state;
+    struct result_percentiles p;
+    char *text;
+
+    g_array_index(hand->result->flows, struct result_flow, 0).is_cut = true;
+    result_percentiles(hand->result, RESULT_ALL_WORKS, &p);
+    assert_int_equal(p.n, 3);
+    assert_int_equal(p.n_done, 2);
+    assert_int_equal(p.n_counted, 1);
+    assert_int_equal(p.max_ps, 1000000);
+    assert_int_equal(p.mean_ps, 1000000);
+    assert_int_equal(p.slow_max, 1);
+    text = written(csv_flows, hand->result);
+    assert_non_null(strstr(text, "host0:0>leaf0:1>host1,0x000011,0\n"));
+    free(text);
+
+    g_array_index(hand->result->flows, struct result_flow, 1).is_cut = true;
+    result_percentiles(hand->result, RESULT_ALL_WORKS, &p);
+    assert_int_equal(p.n_done, 2);
+    assert_int_equal(p.n_counted, 0);
+    assert_int_equal(p.p50_ps, TIME_NEVER_PS);
 }
 
 static void
@@ -390,6 +423,52 @@ test_nothing_done_is_null(void **state)
     assert_non_null(strstr(text, "\"fct_us\": {\"p50\": null, \"p95\": null"));
     assert_non_null(strstr(text, "\"slowdown\": {\"p50\": null"));
     assert_non_null(strstr(table, "0 of 1 done"));
+}
+
+/* The roots that cost most; none where nothing was paused. */
+static void
+test_pauses(void **state)
+{
+    struct hand *hand = *state;
+    struct result_pauses *pauses = &hand->result->pauses;
+    const struct result_root root = {.node = "leaf0",
+                                     .port = 1,
+                                     .to = "host1",
+                                     .cls = 3,
+                                     .is_loop = true,
+                                     .n = 4,
+                                     .paused_ps = 1500000,
+                                     .n_ports = 1,
+                                     .n_hosts = 2,
+                                     .depth = 3};
+    g_autofree char *none = table_of_result(hand->result, "dir");
+    g_autofree char *none_json = summary_to_json(hand->result);
+
+    assert_null(strstr(none, "pauses"));
+    assert_non_null(strstr(none_json, "\"roots\": []"));
+    *pauses = (struct result_pauses){
+        .n = 9,
+        .paused_ps = 2500000,
+        .n_ports = 5,
+        .n_hosts = 4,
+        .depth = 3,
+        .n_roots = 7,
+        .roots = g_array_new(FALSE, TRUE, sizeof(struct result_root))};
+    g_array_append_vals(pauses->roots, &root, 1);
+
+    g_autofree char *table = table_of_result(hand->result, "dir");
+    g_autofree char *json = summary_to_json(hand->result);
+
+    assert_non_null(strstr(table,
+                           "pauses        9 of 5 ports, 2.500 us in all, up to 3 hops "
+                           "from what caused them:\n"
+                           "              leaf0:1 to host1, class 3        1.500 us in 4 "
+                           "pauses of 1 port, 2 hosts; a loop\n"
+                           "              ... and 6 more causes; who made whom"));
+    assert_non_null(strstr(json,
+                           "{\"port\": \"leaf0:1\", \"to\": \"host1\", \"class\": 3, "
+                           "\"n\": 4, \"paused_us\": 1.5, \"ports\": 1, "
+                           "\"hosts\": 2, \"hops\": 3, \"loop\": true}"));
 }
 
 static void
@@ -511,9 +590,11 @@ main(void)
         cmocka_unit_test_setup_teardown(test_fct_txt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_percentiles_are_nearest_ranks, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_cut_flows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_percentiles_against_counting, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_done_is_null, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pauses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_summary_has_the_contract_s_keys, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_targets, set_up, tear_down),

@@ -251,6 +251,125 @@ test_routes_follow_a_link(void **state)
     end(&one);
 }
 
+/* Changes of links that are planned, as "us down|up link", in order of the list. */
+static void
+assert_link_faults(const struct run *run, const char *const *expected)
+{
+    for (uint32_t i = 0; i < run->net->n_faults; i += 2) {
+        const struct fault *fault = run->net->faults[i];
+
+        if (fault->kind != FAULT_DOWN && fault->kind != FAULT_UP) {
+            i--; /* a change of routes has no other end */
+            continue;
+        }
+        g_autofree char *text =
+            g_strdup_printf("%d %s %s", (int)(fault->at_ps / PS_PER_US),
+                            fault->kind == FAULT_DOWN ? "down" : "up",
+                            run->net->links[fault->port->link].name);
+
+        assert_non_null(*expected);
+        assert_string_equal(text, *expected++);
+    }
+    assert_null(*expected);
+}
+
+/* A switch takes its links along; one that is down for a reason of its own stays so. */
+static void
+test_a_switch_fails_and_comes_back(void **state)
+{
+    const char *const expected[] = {
+        "100 down leaf0-spine1", "200 down leaf1-spine1", "400 up leaf0-spine1",
+        "300 up leaf1-spine1",   "500 down leaf0-spine1", "500 down leaf1-spine1",
+        "600 up leaf0-spine1",   "600 up leaf1-spine1",   NULL};
+    struct one one =
+        whole("{\"name\": \"gone\", " LEAF_SPINE ", \"nic\": {\"ack_timeout\": 8},"
+              " \"workload\": [{\"type\": \"permutation\", \"shift\": 4,"
+              "                 \"bytes\": \"4MB\"}],"
+              " \"faults\": ["
+              "  {\"at\": \"100us\", \"link\": \"leaf0-spine1\", \"do\": \"down\"},"
+              "  {\"at\": \"200us\", \"switch\": \"spine1\", \"do\": \"switch-down\"},"
+              "  {\"at\": \"400us\", \"link\": \"leaf0-spine1\", \"do\": \"up\"},"
+              "  {\"at\": \"300us\", \"switch\": \"spine1\", \"do\": \"switch-up\"},"
+              "  {\"at\": \"500us\", \"switch\": \"spine1\", \"do\": \"switch-down\"},"
+              "  {\"at\": \"600us\", \"switch\": \"spine1\", \"do\": \"switch-up\"}]}");
+
+    (void)state;
+    assert_int_equal(one.result->verdict, VERDICT_COMPLETE);
+    assert_true(one.result->fabric.lost_down > 0);
+    assert_link_faults(one.run, expected);
+    end(&one);
+}
+
+/* A route given by hand holds whatever the shortest paths are, before and after faults:
+ * what is for host5 goes the way of the dead link for good. */
+static void
+test_a_given_route_stays(void **state)
+{
+    struct one one =
+        whole("{\"name\": \"given\", \"stop\": \"8ms\", \"topology\": {"
+              "   \"type\": \"leaf-spine\", \"hosts\": 8, \"hosts_per_leaf\": 4,"
+              "   \"spines\": 2, \"host_link\": {\"rate\": \"100G\"},"
+              "   \"fabric_link\": {\"rate\": \"100G\"},"
+              "   \"routes\": [{\"at\": \"leaf0\", \"to\": \"host5\","
+              "                 \"via\": \"spine1\"}]},"
+              " \"nic\": {\"ack_timeout\": 9},"
+              " \"workload\": [{\"type\": \"flows\", \"list\": ["
+              "   {\"src\": \"host0\", \"dst\": \"host5\", \"bytes\": \"8MB\"},"
+              "   {\"src\": \"host1\", \"dst\": \"host5\", \"bytes\": \"8MB\"},"
+              "   {\"src\": \"host2\", \"dst\": \"host6\", \"bytes\": \"8MB\"}]}],"
+              " \"faults\": [{\"at\": \"300us\", \"link\": \"leaf0-spine1\","
+              "               \"do\": \"down\"}]}");
+
+    (void)state;
+    assert_int_equal(one.result->verdict, VERDICT_INCOMPLETE);
+    for (guint i = 0; i < 3; i++) {
+        const struct result_flow *flow =
+            &g_array_index(one.result->flows, struct result_flow, i);
+
+        if (i < 2) {
+            g_autofree char *path =
+                g_strdup_printf("host%u:0>leaf0:5>spine1:1>leaf1:1>host5", i);
+
+            assert_string_equal(flow->path, path);
+        }
+        assert_int_equal(flow->fct_ps == TIME_NEVER_PS, i < 2);
+    }
+    end(&one);
+}
+
+/* Where packets are spread, a path says so, and no link is taken for busier than it was. */
+static void
+test_spread_packets_are_read(void **state)
+{
+    struct one one =
+        whole("{\"name\": \"spread\", " LEAF_SPINE ", \"switch\": {\"lb\": \"spray\"},"
+              " \"cc\": {\"algorithm\": \"none\"},"
+              " \"workload\": [{\"type\": \"flows\", \"list\": ["
+              "   {\"src\": \"host0\", \"dst\": \"host4\", \"bytes\": \"8MB\"},"
+              "   {\"src\": \"host0\", \"dst\": \"host1\", \"bytes\": \"100KB\"}]}]}");
+    const struct result_flow *flow =
+        &g_array_index(one.result->flows, struct result_flow, 0);
+    const struct result_fabric *fabric = &one.result->fabric;
+    int64_t halves[2] = {0};
+
+    (void)state;
+    assert_string_equal(flow->path, "host0:0>leaf0:*>host4");
+    assert_string_equal(g_array_index(one.result->flows, struct result_flow, 1).path,
+                        "host0:0>leaf0:1>host1");
+    for (guint i = 0; i < one.result->ports->len; i++) {
+        const struct result_port *port =
+            &g_array_index(one.result->ports, struct result_port, i);
+
+        if (strcmp(port->node, "leaf0") == 0 && port->port >= 4 && port->cls == 3) {
+            halves[port->port - 4] = port->tx_pkts;
+        }
+    }
+    /* 1954 packets in turn, whatever is sent again. */
+    assert_in_range(halves[0] - halves[1] + 1, 0, 2);
+    assert_string_equal(fabric->busy_node, "host0");
+    end(&one);
+}
+
 static void
 assert_forecast(const char *text)
 {
@@ -318,6 +437,9 @@ main(void)
         cmocka_unit_test(test_a_stop_behind_the_end_is_complete),
         cmocka_unit_test(test_a_fabric_without_traffic_is_said_so),
         cmocka_unit_test(test_routes_follow_a_link),
+        cmocka_unit_test(test_a_switch_fails_and_comes_back),
+        cmocka_unit_test(test_a_given_route_stays),
+        cmocka_unit_test(test_spread_packets_are_read),
         cmocka_unit_test(test_what_is_forecast_comes_true),
         cmocka_unit_test(test_an_interrupted_run_is_marked),
     };

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "models/net_params.h"
+#include "models/switch/watchdog.h"
 #include "tools/results/capture.h"
 #include "tools/scenario/doc.h"
 #include "tools/scenario/flows_csv.h"
@@ -43,7 +44,9 @@ load_and_bind(const char *path, const char *const *sets, struct net **net, GErro
         scenario_explain(s, error);
         ok = FALSE;
     }
-    ok = ok && scenario_bind_faults(s, *net, error);
+    g_autoptr(GArray) changes = ok ? scenario_bind_faults(s, *net, error) : NULL;
+
+    ok = changes != NULL;
     if (ok) {
         g_autoptr(GError) cause = NULL;
 
@@ -315,9 +318,50 @@ test_full_reaches_the_network(void **state)
     assert_int_equal(s->nccl.copy_bps, INT64_C(1000000000000));
     assert_int_equal(s->nic.params.ack_timeout, 18);
     assert_int_equal(s->node.pipe_rate_bps, INT64_C(2400000000000));
-    assert_int_equal(net->n_faults, 10);
+    assert_int_equal(net->nic_params[0].ttl, 60);
+    assert_int_equal(net->switch_params[spine0].lb.kind, LB_FLOWLET);
+    assert_int_equal(net->switch_params[spine0].lb.flowlet_gap_ps, 100 * PS_PER_US);
+    assert_int_equal(net->switch_params[spine0].lb.flowlet_path, LB_LEAST_LOADED);
+    assert_int_equal(net->switch_params[leaf].lb.kind, LB_SPRAY);
+    assert_int_equal(net->switch_params[leaf].lb.spray, LB_RANDOM);
+    assert_int_equal(net->switch_params[spine0].watchdog.action, WATCHDOG_DROP);
+    assert_int_equal(net->switch_params[spine0].watchdog.detect_ps, 50 * PS_PER_MS);
+    assert_int_equal(net->switch_params[leaf].watchdog.action, WATCHDOG_FORWARD);
+    assert_int_equal(net->switch_params[leaf].watchdog.detect_ps, 50 * PS_PER_MS);
+    assert_int_equal(net->switch_params[leaf].watchdog.restore_ps, WATCHDOG_SONIC);
+    /* spine0 to host0 to host9, and leaf1 to host23 by two. */
+    assert_int_equal(net->n_given_routes, 10 + 2);
+    /* Five faults of links at both ends, spine3's links down and up (the one that a fault
+     * of its own has taken down is up by then), a storm and its end, a slow host. */
+    assert_int_equal(net->n_faults, 10 + 4 * 2 * 2 + 2 + 1);
     net_free(net);
     scenario_free(s);
+}
+
+/* What lasts until the stop or longer need not be finished then. */
+static void
+test_open_ended(void **state)
+{
+    static const char *const ends[][3] = {
+        {"workload[7].until=stop", "workload[8].until=50ms", NULL},
+        {"workload[7].until=60ms", "workload[8].until=70ms", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+        struct net *net;
+        struct scenario *s = must_load("valid/full.json", ends[i], &net);
+        struct work_params *poisson = scenario_bind_work(s, net, 7, NULL);
+        struct work_params *incast = scenario_bind_work(s, net, 8, NULL);
+
+        assert_true(poisson->is_open_ended && incast->is_open_ended);
+        assert_int_equal(poisson->poisson.until_ps, 50 * PS_PER_S / 1000);
+        assert_int_equal(incast->incast.until_ps, 50 * PS_PER_S / 1000);
+        work_params_free(poisson);
+        work_params_free(incast);
+        net_free(net);
+        scenario_free(s);
+    }
 }
 
 static void
@@ -393,6 +437,24 @@ test_workloads_are_placed(void **state)
     assert_true(g_str_has_suffix(w->paths[1], "valid/logs/b.log"));
     assert_null(w->paths[2]);
     assert_string_equal(w->format, "nccl_log");
+    work_params_free(w);
+
+    w = scenario_bind_work(s, net, 7, NULL);
+    assert_int_equal(w->n_hosts, 10);
+    assert_int_equal(w->poisson.load_e18, PARAM_SHARE_ONE / 100 * 45);
+    assert_int_equal(w->poisson.until_ps, 4 * PS_PER_S / 1000);
+    assert_int_equal(w->common.connect, WORK_CONNECT_FLOW);
+    assert_true(g_str_has_suffix(w->cdf, "/workloads/cdf/FbHadoop.json"));
+    assert_false(w->is_open_ended); /* the stop is later */
+    work_params_free(w);
+
+    w = scenario_bind_work(s, net, 8, NULL);
+    assert_null(w->senders);
+    assert_int_equal(w->n_senders, 12);
+    assert_int_equal(w->receiver, UINT32_MAX);
+    assert_int_equal(w->incast.load_e18, PARAM_SHARE_ONE / 50);
+    assert_int_equal(w->incast.until_ps, 4 * PS_PER_S / 1000);
+    assert_int_equal(w->incast.arrivals, WORK_ARRIVALS_POISSON);
     work_params_free(w);
     net_free(net);
     scenario_free(s);
@@ -828,6 +890,7 @@ main(void)
         cmocka_unit_test(test_small_has_the_defaults_of_the_contract),
         cmocka_unit_test(test_full_reaches_the_network),
         cmocka_unit_test(test_workloads_are_placed),
+        cmocka_unit_test(test_open_ended),
         cmocka_unit_test(test_ecn_sets_by_rate),
         cmocka_unit_test(test_a_base_is_merged),
         cmocka_unit_test(test_nccl_sets_the_ack_timeout),

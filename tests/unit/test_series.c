@@ -51,7 +51,7 @@ end(struct bench *bench, const char *name, int64_t *interval_ps)
     g_autofree char *path = g_build_filename(bench->dir->temp, name, NULL);
     char *text = NULL;
 
-    assert_true(series_finish(bench->series, 1000 * PS_PER_MS, interval_ps, NULL));
+    assert_true(series_finish(bench->series, 1000 * PS_PER_MS, interval_ps, NULL, NULL));
     assert_true(g_file_get_contents(path, &text, NULL, NULL));
     series_free(bench->series);
     outdir_discard(bench->dir);
@@ -92,10 +92,11 @@ test_samples_are_lines(void **state)
     g_autofree char *text = end(&bench, "series.csv", &interval_ps);
 
     /* 125 kB in 10 us are 100 Gb/s. */
-    assert_string_equal(text, "time_us,port,class,queue_bytes,rate_gbps,paused,qp\n"
-                              "10,host0:0,3,0,100,0,\n"
-                              "10,leaf0:0,3,4096,0.0008,1,\n"
-                              "20,host0:0,3,0,0,0,\n");
+    assert_string_equal(text,
+                        "time_us,port,class,queue_bytes,rate_gbps,paused,qp,sent_gbps\n"
+                        "10,host0:0,3,0,100,0,,\n"
+                        "10,leaf0:0,3,4096,0.0008,1,,\n"
+                        "20,host0:0,3,0,0,0,,\n");
     assert_int_equal(interval_ps, INTERVAL_PS);
 }
 
@@ -113,7 +114,8 @@ test_pauses_are_lines(void **state)
                                         .cls = 3,
                                         .kind = PROBE_PAUSE,
                                         .a = 1 * PS_PER_US,
-                                        .b = 3};
+                                        .b = 3,
+                                        .c = 1};
     struct probe_sink sink = series_sink(bench.series);
 
     sink.on_record(sink.ctx, &record);
@@ -123,9 +125,10 @@ test_pauses_are_lines(void **state)
 
     g_autofree char *text = end(&bench, "pfc.csv", &interval_ps);
 
-    assert_string_equal(text, "time_us,port,class,duration_us,cause_port\n"
-                              "1,leaf0:0,3,2,leaf0:1\n"
-                              "999000,leaf0:1,4,1000,leaf0:0\n");
+    assert_string_equal(text, "time_us,port,class,duration_us,cause_port,"
+                              "paused_port,cause_held\n"
+                              "1,leaf0:0,3,2,leaf0:1,host0:0,1\n"
+                              "999000,leaf0:1,4,1000,leaf0:0,host1:0,0\n");
 }
 
 static void
@@ -146,12 +149,48 @@ test_a_dropped_sample_s_bytes_go_to_the_next(void **state)
     /* Sample 3 goes to 4, which nobody took: port 0 was at rest.  One more
      * shows the rest. */
     assert_int_equal(interval_ps, 2 * INTERVAL_PS);
-    assert_string_equal(text, "time_us,port,class,queue_bytes,rate_gbps,paused,qp\n"
-                              "20,host0:0,3,8,12,0,\n"
-                              "40,host0:0,3,0,16,0,\n"
-                              "60,host0:0,3,0,0,0,\n"
-                              "60,host1:0,3,0,32,0,\n"
-                              "80,host1:0,3,0,0,0,\n");
+    assert_string_equal(text,
+                        "time_us,port,class,queue_bytes,rate_gbps,paused,qp,sent_gbps\n"
+                        "20,host0:0,3,8,12,0,,\n"
+                        "40,host0:0,3,0,16,0,,\n"
+                        "60,host0:0,3,0,0,0,,\n"
+                        "60,host1:0,3,0,32,0,,\n"
+                        "80,host1:0,3,0,0,0,,\n");
+}
+
+/* What a queue pair has sent is thinned as bytes of ports are; the rate is that of then. */
+static void
+test_rates_of_queue_pairs(void **state)
+{
+    struct bench bench;
+    int64_t interval_ps;
+
+    (void)state;
+    begin(&bench, 2);
+    rig_flow(&bench.rig, 0, 1, 4096, 0);
+    rig_start(&bench.rig, PARTITION_ONE, 1);
+
+    struct probe_sink sink = series_sink(bench.series);
+
+    for (int64_t step = 1; step <= 4; step++) {
+        const struct probe_record record = {.time_ps = step * INTERVAL_PS,
+                                            .object = 0,
+                                            .cls = 3,
+                                            .kind = PROBE_RATE,
+                                            .a = step * 10 * GBPS,
+                                            .b = step * 12500};
+
+        sink.on_record(sink.ctx, &record);
+    }
+
+    g_autofree char *text = end(&bench, "series.csv", &interval_ps);
+
+    /* 12500 B in 10 us are 10 Gb/s; over 20 us 10 and 20 are 15, 30 and 40 are 35. */
+    assert_int_equal(interval_ps, 2 * INTERVAL_PS);
+    assert_string_equal(text,
+                        "time_us,port,class,queue_bytes,rate_gbps,paused,qp,sent_gbps\n"
+                        "20,host0:0,3,,20,,0x000011,15\n"
+                        "40,host0:0,3,,40,,0x000011,35\n");
 }
 
 /* Bytes of each port up to each time, as a list of lines says. */
@@ -221,6 +260,7 @@ main(void)
         cmocka_unit_test(test_samples_are_lines),
         cmocka_unit_test(test_pauses_are_lines),
         cmocka_unit_test(test_a_dropped_sample_s_bytes_go_to_the_next),
+        cmocka_unit_test(test_rates_of_queue_pairs),
         cmocka_unit_test(test_thinning_keeps_all_bytes),
     };
 

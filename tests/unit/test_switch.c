@@ -322,6 +322,7 @@ stop_repeat_resume(void **state)
         assert_int_equal(record->kind, PROBE_PAUSE);
         assert_int_equal(record->object, rig_port(&rig, "leaf0", "host0")->id);
         assert_int_equal(record->b, blocked->id);
+        assert_int_equal(record->c, 1); /* that port was paused, too */
         recorded_ps += record->time_ps - record->a;
     }
     assert_int_equal(rig.records->len, stats->pfc_xon_tx);

@@ -405,7 +405,8 @@ test_names(void **state)
     assert_string_equal(trace_redop_name(TRACE_RED_AVG), "avg");
     assert_string_equal(trace_algo_name(TRACE_ALGO_PAT), "pat");
     assert_string_equal(trace_proto_name(TRACE_PROTO_SIMPLE), "simple");
-    assert_string_equal(trace_reader_name(0, &source), "nccl_log");
+    assert_string_equal(trace_reader_name(0, &source), "jsonl");
+    assert_string_equal(trace_reader_name(1, &source), "nccl_log");
     assert_non_null(source);
     size_t n = 0;
     while (trace_reader_name(n, NULL) != NULL) {

@@ -313,7 +313,7 @@ test_every_opcode(void **state)
             }
         }
     }
-    assert_int_equal(n_opcodes, 23 + 12 + 2 + 1);
+    assert_int_equal(n_opcodes, 23 + 12 + 2 + 1 + 1);
     assert_string_equal(wire_opcode_name(0x2B), "UC_WRITE_ONLY_IMM");
 }
 

@@ -258,6 +258,7 @@ group_of(const struct wire_frame *frame)
     case WIRE_RC_READ_ONLY:
         return GROUP_READ_RESPONSE;
     case WIRE_RC_ACK:
+    case WIRE_SACK:
         return group_of_answer(frame->aeth.syndrome);
     case WIRE_CNP:
         return GROUP_CNP;

@@ -55,6 +55,16 @@ put_quotient(GString *line, __int128 num, __int128 den)
     g_string_append_c(line, ',');
 }
 
+/* Numbers of queue pairs, as series.csv has them. */
+static void
+put_qps(GString *line, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        g_string_append_printf(line, "%s0x%06x", i ? " " : "", first + i);
+    }
+    g_string_append_c(line, ',');
+}
+
 static void
 put_nothing(GString *line, unsigned n)
 {
@@ -95,6 +105,8 @@ put_flow(GString *line, const struct result_flow *flow)
     put_int(line, flow->retransmitted);
     put_nothing(line, 4);
     put_text(line, flow->path ? flow->path : "");
+    put_qps(line, flow->qpn, flow->n_qps);
+    put_int(line, !flow->is_cut);
 }
 
 static void
@@ -116,6 +128,8 @@ put_stream(GString *line, const struct result_stream *stream)
     put_us(line, some ? stream->sum_ps / stream->n_complete : TIME_NEVER_PS);
     put_us(line, some ? stream->max_ps : TIME_NEVER_PS);
     put_text(line, stream->path ? stream->path : "");
+    put_qps(line, stream->qpn, 1);
+    put_nothing(line, 1);
 }
 
 void
@@ -125,7 +139,7 @@ csv_flows(const struct run_result *result, FILE *out)
 
     fputs("kind,workload,id,src,dst,udp_src_port,bytes,start_us,fct_us,rx_done_us,"
           "ideal_us,slowdown,retransmitted_packets,messages,message_min_us,"
-          "message_mean_us,message_max_us,path\n",
+          "message_mean_us,message_max_us,path,qp,counted\n",
           out);
     for (guint i = 0; i < result->flows->len; i++) {
         put_flow(line, &g_array_index(result->flows, struct result_flow, i));

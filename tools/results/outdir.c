@@ -274,6 +274,14 @@ outdir_remove(const struct outdir *dir, const char *name)
     g_unlink(path);
 }
 
+void
+outdir_erase(const char *path)
+{
+    if (is_results(path)) {
+        remove_tree_at(AT_FDCWD, path);
+    }
+}
+
 /* ---- the end -------------------------------------------------------------------------- */
 
 static gboolean

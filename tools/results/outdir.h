@@ -45,6 +45,9 @@ gboolean outdir_close(const struct outdir *dir, const char *name, FILE *file,
 gboolean outdir_write(const struct outdir *dir, const char *name, const char *text,
                       GError **error);
 
+/* Removes the folder 'path' if it is one of results. */
+void outdir_erase(const char *path);
+
 /* Removes file 'name', if it is there. */
 void outdir_remove(const struct outdir *dir, const char *name);
 

@@ -35,9 +35,12 @@ run_result_new(const struct scenario *scenario)
     struct run_result *result = g_new0(struct run_result, 1);
 
     result->scenario = scenario;
+    result->count_to_ps = TIME_NEVER_PS;
     result->why = g_ptr_array_new_with_free_func(clear_string);
     result->unfinished = g_ptr_array_new_with_free_func(clear_string);
     result->notes = g_ptr_array_new_with_free_func(clear_string);
+    result->deadlock = g_ptr_array_new_with_free_func(clear_string);
+    result->deadlock_since_ps = TIME_NEVER_PS;
     result->paths = g_ptr_array_new_with_free_func(clear_string);
     result->bands = g_array_new(FALSE, TRUE, sizeof(struct result_band));
     g_array_set_clear_func(result->bands, clear_band);
@@ -58,6 +61,7 @@ run_result_free(struct run_result *result)
     g_ptr_array_unref(result->why);
     g_ptr_array_unref(result->unfinished);
     g_ptr_array_unref(result->notes);
+    g_ptr_array_unref(result->deadlock);
     g_ptr_array_unref(result->paths);
     g_array_unref(result->bands);
     g_array_unref(result->works);
@@ -65,6 +69,7 @@ run_result_free(struct run_result *result)
     g_array_unref(result->streams);
     g_array_unref(result->calls);
     g_array_unref(result->ports);
+    g_clear_pointer(&result->pauses.roots, g_array_unref);
     g_free(result);
 }
 
@@ -153,13 +158,17 @@ result_percentiles(const struct run_result *result, uint32_t work,
         if (flow->fct_ps == TIME_NEVER_PS) {
             continue;
         }
-        times[p->n_done++] = flow->fct_ps;
+        p->n_done++;
+        if (flow->is_cut) {
+            continue;
+        }
+        times[p->n_counted++] = flow->fct_ps;
         if (flow->ideal_ps > 0 && flow->ideal_ps != TIME_NEVER_PS) {
             slows[p->n_ideal++] = (struct slow){flow->fct_ps, flow->ideal_ps, i};
         }
     }
-    if (p->n_done) {
-        rank_times(times, p->n_done, p);
+    if (p->n_counted) {
+        rank_times(times, p->n_counted, p);
     }
     if (p->n_ideal) {
         rank_slowdowns(slows, p->n_ideal, p);

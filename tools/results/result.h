@@ -21,9 +21,11 @@ struct result_flow {
     const char *src, *dst;
     const char *path; /* "host0>leaf0>host1" */
     uint16_t src_port, dst_port;
+    uint32_t qpn, n_qps; /* number of its first queue pair at 'src'; others follow */
     bool is_incast;
     uint32_t src_node, dst_node;
     int64_t base_fct_ps; /* as the HPCC simulator counts it; TIME_NEVER_PS: no way */
+    bool is_cut; /* starts in the warm-up or the cool-down: left out of percentiles */
     int64_t bytes;
     int64_t start_ps, fct_ps, rx_done_ps, ideal_ps;
     int64_t retransmitted; /* packets its QP sent again in the whole run */
@@ -34,6 +36,7 @@ struct result_stream {
     uint32_t work, index;
     const char *src, *dst, *path;
     uint16_t src_port;
+    uint32_t qpn;              /* at 'src' */
     int64_t n_messages, bytes; /* posted */
     int64_t n_complete;
     int64_t min_ps, max_ps, sum_ps; /* of those complete */
@@ -85,9 +88,12 @@ struct result_band {
 struct result_fabric {
     int64_t data_packets, packet_hops;
     int64_t drops, lossless_drops;
-    int64_t lost_error, lost_down, lost_ttl, lost_route;
+    int64_t lost_error, lost_down, lost_watchdog, lost_ttl, lost_route;
+    int64_t watchdog_strikes;
     int64_t discarded; /* out of order or duplicate, thrown away by the receiving NIC */
-    int64_t ecn_marked, acks_sent, cnp_sent, nak_sent, retransmitted, timeouts;
+    int64_t ecn_marked, acks_sent, cnp_sent, nak_sent, rnr_nak_sent;
+    int64_t retransmitted, timeouts;
+    int64_t read_gaps; /* responses to READs missed (go-back-N) */
     int64_t pfc_frames;
     int64_t pause_ps_max, pause_ps_sum; /* over ports and classes that may be paused */
     int64_t n_pausable;                 /* these, as far as they carried anything */
@@ -102,12 +108,35 @@ struct result_fabric {
     struct hist latency; /* ps, of data packets: first bit sent to last bit received */
 };
 
+/* An egress port whose congestion made others stand still, see pause_tree.h. */
+struct result_root {
+    const char *node, *to; /* its node and what it leads to */
+    uint32_t port;         /* within the node */
+    uint32_t cls;
+    bool is_loop, is_held;
+    int64_t n, paused_ps;
+    uint32_t n_ports, n_hosts, depth;
+};
+
+/* All pauses. */
+struct result_pauses {
+    int64_t n, paused_ps;
+    uint32_t n_ports, n_hosts,
+        depth; /* different ones that stood still; hops from a root */
+    uint32_t n_roots;
+    GArray
+        *roots; /* owned: struct result_root, the first five by time; NULL: not filled */
+};
+
 struct run_result {
     const struct scenario *scenario; /* borrowed */
     enum scenario_verdict verdict;
     GPtrArray *why;        /* owned: char *, what made the verdict */
     GPtrArray *unfinished; /* owned: char * */
     GPtrArray *notes;      /* owned: char *, what a reader should know */
+    GPtrArray *deadlock;   /* owned: char *, ports of the cycle in order; empty: none */
+    int64_t deadlock_since_ps; /* TIME_NEVER_PS: none */
+    unsigned deadlock_class;
     bool expected; /* `expect` names a verdict, it is this one, and every band holds */
 
     int64_t sim_time_ps; /* last completion; without one the end */
@@ -116,7 +145,9 @@ struct run_result {
     uint64_t events;
     uint32_t n_threads, n_lps;
     uint32_t n_hosts, n_switches;
-    double loop_s, wall_s; /* measured */
+    int64_t count_from_ps, count_to_ps; /* flows that start then are in the percentiles;
+                                           TIME_NEVER_PS: to the end */
+    double loop_s, wall_s;              /* measured */
     int64_t peak_rss_bytes;
     int64_t series_interval_ps; /* as written; 0: no series */
     int64_t n_samples;          /* of the queues; 0: none were taken */
@@ -129,11 +160,13 @@ struct run_result {
     GArray *ports;    /* owned: struct result_port */
     GPtrArray *paths; /* owned: char *, what flows and streams point to */
     struct result_fabric fabric;
+    struct result_pauses pauses;
 };
 
-/* Percentiles of the flows that are done: nearest rank. */
+/* Percentiles of the flows that are done and not cut: nearest rank. */
 struct result_percentiles {
-    uint32_t n, n_done, n_ideal;
+    uint32_t n, n_done;          /* of all flows */
+    uint32_t n_counted, n_ideal; /* of those done and not cut; with an ideal time */
     int64_t p50_ps, p95_ps, p99_ps, max_ps;
     int64_t mean_ps; /* rounded down */
     /* Of fct / ideal: the flow's index whose slowdown is the percentile. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * series.c - series.csv, pfc.csv and pfc.txt, see series.h.
+ * series.c - series.csv, see series.h.
  *
  * Invariants: the spool holds samples at multiples of 'interval_ps' only; bytes sent are
  * neither lost nor counted twice by thinning; 'pending' is sorted by object and class.
@@ -11,13 +11,13 @@
 
 #include <string.h>
 
+#include "tools/results/pauses.h"
+#include "tools/results/port_name.h"
 #include "tools/results/text.h"
 
 #define SPOOL_NAME "series.spool"
 #define NEW_SPOOL_NAME "series.spool2"
 #define SERIES_NAME "series.csv"
-#define PFC_NAME "pfc.csv"
-#define PFC_TXT_NAME "pfc.txt"
 
 /* Turns samples of one interval into those of a longer one. */
 struct thinner {
@@ -31,8 +31,9 @@ struct thinner {
 struct series {
     const struct outdir *dir; /* borrowed */
     const struct net *net;    /* borrowed */
-    FILE *spool, *pfc;        /* owned */
-    FILE *pfc_txt;            /* owned; NULL: not wanted */
+    FILE *spool;              /* owned */
+    struct pauses *pauses;    /* owned */
+    bool takes_heard;         /* PROBE_PAUSE_HEARD */
     GString *line;            /* owned */
     struct thinner thin;
     uint32_t n_records, max_records;
@@ -121,14 +122,14 @@ join(struct thinner *thin, const GArray *step, int64_t time_ps, bool keep,
         i += order <= 0;
         k += order >= 0;
         if (order > 0) {
-            /* No sample now: the port has come to rest. */
-            record.a = 0;
+            /* No sample now: the port has come to rest, the QP has nothing to send. */
+            record.a = record.kind == PROBE_RATE ? record.a : 0;
             record.b = 0;
             record.c = 0;
         }
         if (keep) {
             keep_sample(thin, next, &record, more_bytes, time_ps, emit, ctx);
-        } else if (record.kind == PROBE_QUEUE) {
+        } else {
             record.b += more_bytes;
             g_array_append_val(next, record);
         }
@@ -262,70 +263,6 @@ on_sample(struct series *series, const struct probe_record *record)
 
 /* ---- lines ---------------------------------------------------------------------------- */
 
-/* The node of a dense port id. */
-static uint32_t
-node_of_port(const struct net *net, uint32_t id)
-{
-    uint32_t low = 0, high = net->n_nodes;
-
-    while (high - low > 1) {
-        uint32_t mid = (low + high) / 2;
-
-        *(net->nodes[mid].first_port <= id ? &low : &high) = mid;
-    }
-    /* Nodes without ports share their first port with the next one. */
-    while (net->nodes[low].n_ports == 0 && low > 0) {
-        low--;
-    }
-    return low;
-}
-
-/* "leaf0:1" of a dense port id. */
-static void
-put_port(const struct net *net, GString *line, uint32_t id)
-{
-    const struct net_node *node = &net->nodes[node_of_port(net, id)];
-
-    text_csv(line, node->name);
-    g_string_append_c(line, ':');
-    text_int(line, id - node->first_port);
-}
-
-/* "time node nodeType ifIndex type", as get_pfc() of third.cc: ns, 0 a host and 1 a switch,
- * interfaces from 1, 1 a pause and 0 a resume. */
-static void
-put_pause_heard(struct series *series, const struct probe_record *record)
-{
-    uint32_t id = node_of_port(series->net, record->object);
-    const struct net_node *node = &series->net->nodes[id];
-
-    if (fprintf(series->pfc_txt, "%" G_GINT64_FORMAT " %u %d %u %d\n",
-                record->time_ps / PS_PER_NS, id, node->kind == NODE_SWITCH,
-                record->object - node->first_port + 1, record->a != 0) < 0) {
-        series->failed = TRUE;
-    }
-}
-
-static void
-put_pause(struct series *series, int64_t start_ps, uint32_t port, unsigned cls,
-          int64_t for_ps, uint32_t cause)
-{
-    GString *line = series->line;
-
-    g_string_truncate(line, 0);
-    text_us(line, start_ps);
-    g_string_append_c(line, ',');
-    put_port(series->net, line, port);
-    g_string_append_printf(line, ",%u,", cls);
-    text_us(line, for_ps);
-    g_string_append_c(line, ',');
-    put_port(series->net, line, cause);
-    g_string_append_c(line, '\n');
-    if (fwrite(line->str, 1, line->len, series->pfc) != line->len) {
-        series->failed = TRUE;
-    }
-}
-
 static void
 on_record(void *ctx, const struct probe_record *record)
 {
@@ -333,41 +270,42 @@ on_record(void *ctx, const struct probe_record *record)
 
     switch ((enum probe_kind)record->kind) {
     case PROBE_PAUSE:
-        put_pause(series, record->a, record->object, record->cls,
-                  record->time_ps - record->a, (uint32_t)record->b);
+        pauses_add(series->pauses, record);
         break;
     case PROBE_QUEUE:
     case PROBE_RATE:
         on_sample(series, record);
         break;
     case PROBE_PAUSE_HEARD:
-        put_pause_heard(series, record);
+        pauses_heard(series->pauses, record);
         break;
     }
 }
 
-/* A queue pair: its port, its rate, its number. */
+/* A queue pair: its port, what it may send, its number, what it has sent. */
 static void
 put_rate(const struct series *series, GString *line, const struct probe_record *record)
 {
     const struct qp *qp = &series->net->qps[record->object];
 
-    put_port(series->net, line, qp->nic->port->id);
+    port_name_csv(line, series->net, qp->nic->port->id);
     g_string_append_printf(line, ",%u,,", record->cls);
     text_quotient(line, record->a, 1000000000, 6);
-    g_string_append_printf(line, ",,0x%06x\n", qp->qpn);
+    g_string_append_printf(line, ",,0x%06x,", qp->qpn);
+    text_quotient(line, (__int128)record->b * 8000, series->thin.interval_ps, 6);
+    g_string_append_c(line, '\n');
 }
 
 static void
 put_queue(const struct series *series, GString *line, const struct probe_record *record)
 {
-    put_port(series->net, line, record->object);
+    port_name_csv(line, series->net, record->object);
     g_string_append_printf(line, ",%u,", record->cls);
     text_int(line, record->a);
     g_string_append_c(line, ',');
     /* A bit a picosecond is 1000 Gb/s. */
     text_quotient(line, (__int128)record->b * 8000, series->thin.interval_ps, 6);
-    g_string_append(line, record->c ? ",1,\n" : ",0,\n");
+    g_string_append(line, record->c ? ",1,,\n" : ",0,,\n");
 }
 
 static void
@@ -395,7 +333,7 @@ write_samples(struct series *series, GError **error)
     if (!out) {
         return FALSE;
     }
-    fputs("time_us,port,class,queue_bytes,rate_gbps,paused,qp\n", out);
+    fputs("time_us,port,class,queue_bytes,rate_gbps,paused,qp,sent_gbps\n", out);
     while (in && read_record(in, &record)) {
         put_sample(series, series->line, &record);
         fwrite(series->line->str, 1, series->line->len, out);
@@ -420,15 +358,12 @@ series_new(const struct outdir *dir, const struct net *net, uint32_t max_records
     series->line = g_string_new(NULL);
     thinner_init(&series->thin, net->sample_ps > 0 ? net->sample_ps : 1);
     series->spool = outdir_open(dir, SPOOL_NAME, error);
-    series->pfc = series->spool ? outdir_open(dir, PFC_NAME, error) : NULL;
-    if (series->pfc && pfc_txt) {
-        series->pfc_txt = outdir_open(dir, PFC_TXT_NAME, error);
-    }
-    if (!series->pfc || (pfc_txt && !series->pfc_txt)) {
+    series->takes_heard = pfc_txt;
+    series->pauses = series->spool ? pauses_new(dir, net, pfc_txt, error) : NULL;
+    if (!series->pauses) {
         series_free(series);
         return NULL;
     }
-    fputs("time_us,port,class,duration_us,cause_port\n", series->pfc);
     return series;
 }
 
@@ -437,46 +372,26 @@ series_sink(struct series *series)
 {
     return (struct probe_sink){.on_record = on_record,
                                .ctx = series,
-                               .skip = series->pfc_txt ? 0 : 1u << PROBE_PAUSE_HEARD};
+                               .skip = series->takes_heard ? 0 : 1u << PROBE_PAUSE_HEARD};
 }
 
 gboolean
 series_has_failed(const struct series *series)
 {
-    return series->failed;
-}
-
-static void
-put_open_pauses(struct series *series, int64_t end_ps)
-{
-    for (uint32_t p = 0; p < series->net->n_ports; p++) {
-        for (unsigned c = 0; c < N_CLASSES; c++) {
-            const struct in_class *in = &series->net->ports[p].in[c];
-
-            if (in->xoff) {
-                put_pause(series, in->xoff_at_ps, p, c, end_ps - in->xoff_at_ps,
-                          in->xoff_cause);
-            }
-        }
-    }
+    return series->failed || pauses_have_failed(series->pauses);
 }
 
 gboolean
-series_finish(struct series *series, int64_t end_ps, int64_t *interval_ps, GError **error)
+series_finish(struct series *series, int64_t end_ps, int64_t *interval_ps,
+              struct result_pauses *pauses, GError **error)
 {
-    FILE *pfc = series->pfc, *spool = series->spool, *pfc_txt = series->pfc_txt;
+    FILE *spool;
 
-    put_open_pauses(series, end_ps);
+    if (!pauses_finish(series->pauses, end_ps, pauses, error)) {
+        return FALSE;
+    }
     thinner_end(&series->thin, spool_record, series);
-    series->pfc = NULL;
-    if (!outdir_close(series->dir, PFC_NAME, pfc, error)) {
-        return FALSE;
-    }
-    series->pfc_txt = NULL;
-    if (pfc_txt && !outdir_close(series->dir, PFC_TXT_NAME, pfc_txt, error)) {
-        return FALSE;
-    }
-    series->spool = NULL;
+    spool = g_steal_pointer(&series->spool);
     if (!outdir_close(series->dir, SERIES_NAME, spool, error)) {
         return FALSE;
     }
@@ -502,12 +417,7 @@ series_free(struct series *series)
     if (series->spool) {
         fclose(series->spool);
     }
-    if (series->pfc) {
-        fclose(series->pfc);
-    }
-    if (series->pfc_txt) {
-        fclose(series->pfc_txt);
-    }
+    pauses_free(series->pauses);
     thinner_clear(&series->thin);
     g_string_free(series->line, TRUE);
     g_free(series);

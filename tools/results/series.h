@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * series.h - series.csv and pfc.csv, written while the run goes on.
+ * series.h - series.csv, written while the run goes on, and the records of pauses on their
+ * way to pauses.h.
  *
  * Records come merged and in order from the network's probes.  Samples go to a spool of at
  * most SERIES_MAX_RECORDS; when it is full every second sample is dropped, its bytes
@@ -12,6 +13,7 @@
 
 #include "models/net.h"
 #include "tools/results/outdir.h"
+#include "tools/results/result.h"
 
 /* About 50 MB of series.csv; a guess of what people still load into a table. */
 #define SERIES_MAX_RECORDS 1000000
@@ -30,10 +32,11 @@ struct probe_sink series_sink(struct series *series);
 /* Has writing failed?  Then the run is in vain. */
 gboolean series_has_failed(const struct series *series);
 
-/* Ends both files: pauses that still hold at 'end_ps' are written as lasting until then.
- * '*interval_ps' is that of series.csv, 0 without samples. */
+/* Ends all files: pauses that still hold at 'end_ps' are written as lasting until then.
+ * '*interval_ps' is that of series.csv, 0 without samples; '*pauses' (may be NULL) is
+ * filled as by pauses_finish(). */
 gboolean series_finish(struct series *series, int64_t end_ps, int64_t *interval_ps,
-                       GError **error);
+                       struct result_pauses *pauses, GError **error);
 
 void series_free(struct series *series); /* accepts NULL */
 

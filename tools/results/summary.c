@@ -42,6 +42,11 @@ put_percentiles(struct json_out *json, const struct run_result *result, uint32_t
     result_percentiles(result, work, &p);
     json_out_int(json, "n", p.n);
     json_out_int(json, "done", p.n_done);
+    json_out_int(json, "counted", p.n_counted);
+    if (work == RESULT_ALL_WORKS) {
+        json_out_us(json, "counted_from_us", result->count_from_ps);
+        json_out_us(json, "counted_to_us", result->count_to_ps);
+    }
     json_out_open(json, "fct_us", '{', true);
     json_out_us(json, "p50", p.p50_ps);
     json_out_us(json, "p95", p.p95_ps);
@@ -196,11 +201,12 @@ put_fabric(struct json_out *json, const struct run_result *result)
     json_out_int(json, "drops", fabric->drops);
     json_out_int(json, "lossless_drops", fabric->lossless_drops);
     json_out_int(json, "lost",
-                 fabric->lost_error + fabric->lost_down + fabric->lost_ttl +
-                     fabric->lost_route);
+                 fabric->lost_error + fabric->lost_down + fabric->lost_watchdog +
+                     fabric->lost_ttl + fabric->lost_route);
     json_out_open(json, "lost_by", '{', true);
     json_out_int(json, "link_error", fabric->lost_error);
     json_out_int(json, "link_down", fabric->lost_down);
+    json_out_int(json, "watchdog", fabric->lost_watchdog);
     json_out_int(json, "ttl", fabric->lost_ttl);
     json_out_int(json, "no_route", fabric->lost_route);
     json_out_close(json, '}');
@@ -209,9 +215,12 @@ put_fabric(struct json_out *json, const struct run_result *result)
     json_out_int(json, "ack_sent", fabric->acks_sent);
     json_out_int(json, "cnp_sent", fabric->cnp_sent);
     json_out_int(json, "nak_sent", fabric->nak_sent);
+    json_out_int(json, "rnr_nak_sent", fabric->rnr_nak_sent);
+    json_out_int(json, "read_gaps", fabric->read_gaps);
     json_out_int(json, "retransmitted", fabric->retransmitted);
     json_out_int(json, "timeouts", fabric->timeouts);
     json_out_int(json, "pfc_frames", fabric->pfc_frames);
+    json_out_int(json, "watchdog_strikes", fabric->watchdog_strikes);
     json_out_quotient(json, "pfc_pause_share_max", fabric->pause_ps_max, result->run_ps);
     json_out_quotient(json, "pfc_pause_share_mean", fabric->pause_ps_sum,
                       (__int128)result->run_ps * fabric->n_pausable);
@@ -228,6 +237,39 @@ put_fabric(struct json_out *json, const struct run_result *result)
     } else {
         json_out_null(json, "busiest_port");
     }
+    json_out_close(json, '}');
+}
+
+/* The congestion that pauses go back to. */
+static void
+put_pauses(struct json_out *json, const struct result_pauses *pauses)
+{
+    json_out_open(json, "pauses", '{', false);
+    json_out_int(json, "n", pauses->n);
+    json_out_us(json, "paused_us", pauses->paused_ps);
+    json_out_int(json, "ports", pauses->n_ports);
+    json_out_int(json, "hosts", pauses->n_hosts);
+    json_out_int(json, "hops", pauses->depth);
+    json_out_int(json, "n_roots", pauses->n_roots);
+    json_out_open(json, "roots", '[', false);
+    for (guint i = 0; pauses->roots && i < pauses->roots->len; i++) {
+        const struct result_root *root =
+            &g_array_index(pauses->roots, struct result_root, i);
+        g_autofree char *port = g_strdup_printf("%s:%u", root->node, root->port);
+
+        json_out_open(json, NULL, '{', true);
+        json_out_text(json, "port", port);
+        json_out_text(json, "to", root->to);
+        json_out_int(json, "class", root->cls);
+        json_out_int(json, "n", root->n);
+        json_out_us(json, "paused_us", root->paused_ps);
+        json_out_int(json, "ports", root->n_ports);
+        json_out_int(json, "hosts", root->n_hosts);
+        json_out_int(json, "hops", root->depth);
+        json_out_bool(json, "loop", root->is_loop);
+        json_out_close(json, '}');
+    }
+    json_out_close(json, ']');
     json_out_close(json, '}');
 }
 
@@ -269,8 +311,16 @@ summary_to_json(const struct run_result *result)
     put_lines(&json, "why", result->why);
     put_lines(&json, "unfinished", result->unfinished);
     put_lines(&json, "notes", result->notes);
+    put_lines(&json, "deadlock", result->deadlock);
+    if (result->deadlock->len) {
+        json_out_int(&json, "deadlock_class", result->deadlock_class);
+    } else {
+        json_out_null(&json, "deadlock_class");
+    }
+    json_out_us(&json, "deadlock_since_us", result->deadlock_since_ps);
     json_out_us(&json, "sim_time_us", result->sim_time_ps);
     json_out_us(&json, "end_us", result->end_ps);
+    json_out_us(&json, "run_us", result->run_ps);
     json_out_double(&json, "wall_s", result->wall_s, 3);
     json_out_int(&json, "events", (int64_t)result->events);
     json_out_int(&json, "packet_hops", result->fabric.packet_hops);
@@ -285,6 +335,7 @@ summary_to_json(const struct run_result *result)
     put_works(&json, result);
     put_calls(&json, result);
     put_fabric(&json, result);
+    put_pauses(&json, &result->pauses);
     put_bottleneck(&json, result);
     put_targets(&json, result);
     put_bands(&json, result);

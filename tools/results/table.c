@@ -222,6 +222,9 @@ put_fabric(GString *out, const struct run_result *result)
     label(out, "losses");
     put_counter(out, "dropped for lack of buffer, ", fabric->drops);
     put_counter(out, "by links, ", fabric->lost_error + fabric->lost_down);
+    if (fabric->lost_watchdog) {
+        put_counter(out, "by watchdogs, ", fabric->lost_watchdog);
+    }
     put_counter(out, "otherwise\n", fabric->lost_ttl + fabric->lost_route);
     label(out, "congestion");
     put_counter(out, "marked, ", fabric->ecn_marked);
@@ -230,6 +233,45 @@ put_fabric(GString *out, const struct run_result *result)
     g_string_append(out, ", shared buffer of a switch ");
     text_size(out, fabric->max_buffer_bytes);
     g_string_append_c(out, '\n');
+}
+
+static void
+put_pauses(GString *out, const struct result_pauses *pauses)
+{
+    if (pauses->n == 0) {
+        return;
+    }
+    g_string_append_c(out, '\n');
+    label(out, "pauses");
+    text_int(out, pauses->n);
+    g_string_append_printf(out, " of %u port%s, ", pauses->n_ports,
+                           pauses->n_ports == 1 ? "" : "s");
+    text_time(out, pauses->paused_ps);
+    g_string_append_printf(out, " in all, up to %u hop%s from what caused them:\n",
+                           pauses->depth, pauses->depth == 1 ? "" : "s");
+    for (guint i = 0; pauses->roots && i < pauses->roots->len; i++) {
+        const struct result_root *root =
+            &g_array_index(pauses->roots, struct result_root, i);
+        g_autofree char *name = g_strdup_printf("%s:%u to %s, class %u", root->node,
+                                                root->port, root->to, root->cls);
+
+        label(out, "");
+        g_string_append_printf(out, "%-32s ", name);
+        text_time(out, root->paused_ps);
+        g_string_append_printf(
+            out, " in %" G_GINT64_FORMAT " pause%s of %u port%s, %u host%s%s\n", root->n,
+            root->n == 1 ? "" : "s", root->n_ports, root->n_ports == 1 ? "" : "s",
+            root->n_hosts, root->n_hosts == 1 ? "" : "s",
+            root->is_loop   ? "; a loop"
+            : root->is_held ? "; held by its peer"
+                            : "");
+    }
+    label(out, "");
+    if (pauses->roots && pauses->n_roots > pauses->roots->len) {
+        g_string_append_printf(out, "... and %u more causes; ",
+                               pauses->n_roots - pauses->roots->len);
+    }
+    g_string_append(out, "who made whom wait is in pfc-tree.txt\n");
 }
 
 static void
@@ -286,6 +328,7 @@ table_of_result(const struct run_result *result, const char *dir)
     put_flows(out, result);
     put_calls(out, result);
     put_fabric(out, result);
+    put_pauses(out, &result->pauses);
     put_targets(out, result);
     g_string_append_c(out, '\n');
     label(out, "results");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * bind.c - a scenario onto a network: parameters, overrides, traffic, faults, samples.
+ * bind.c - a scenario onto a network: parameters, overrides, traffic, samples.
  */
 #include <config.h>
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/net_params.h"
+#include "models/switch/watchdog.h"
 #include "tools/scenario/doc.h"
 #include "tools/scenario/parts.h"
 
@@ -182,6 +183,7 @@ bind_switches(const struct scenario *s, struct net *net, GError **error)
             }
             any = true;
             copy_params(switch_param_table, o->set, &o->params, params);
+            copy_params(watchdog_param_table, o->watchdog_set, &o->params, params);
             params->pfc = o->has_pfc ? o->params.pfc : params->pfc;
             if (o->has_ecn) {
                 net->ecn_params[w] = o->ecn.entry[0];
@@ -192,6 +194,22 @@ bind_switches(const struct scenario *s, struct net *net, GError **error)
 
             return fail_pattern(&at, o->pattern, "switch", names, error);
         }
+    }
+    return TRUE;
+}
+
+/* Polls that are longer than what they measure would measure nothing. */
+static gboolean
+check_watchdog(const struct doc_at *at, const char *name, const struct switch_params *p,
+               uint32_t n_ports, GError **error)
+{
+    const struct watchdog_params dog = watchdog_resolve(&p->watchdog, n_ports);
+
+    if (dog.poll_ps > dog.detect_ps || dog.poll_ps > dog.restore_ps) {
+        return doc_fail_key(at, name, SCENARIO_ERROR_VALUE, error,
+                            "watchdog.poll is longer than watchdog.%s; allowed is up to "
+                            "that",
+                            dog.poll_ps > dog.detect_ps ? "detect" : "restore");
     }
     return TRUE;
 }
@@ -216,7 +234,9 @@ check_switches(const struct scenario *s, const struct net *net, GError **error)
         }
         struct doc_at sub = doc_key(&at, name);
 
-        if (!part_check_mmu(&sub, p, error)) {
+        if (!check_watchdog(&at, name, p, net->nodes[net->node_of_switch[w]].n_ports,
+                            error) ||
+            !part_check_mmu(&sub, p, error)) {
             return FALSE;
         }
     }
@@ -238,6 +258,137 @@ check_nics(const struct scenario *s, const struct net *net, GError **error)
     return TRUE;
 }
 
+/* ---- routes --------------------------------------------------------------------------- */
+
+static bool
+are_linked(const struct net *net, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < net->n_links; i++) {
+        const uint32_t *node = net->links[i].node;
+
+        if ((node[0] == a && node[1] == b) || (node[0] == b && node[1] == a)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Are all next hops of 'route' neighbours of switch 'sw'? */
+static gboolean
+check_via(const struct doc_at *at, const struct scenario_route *route,
+          const struct net *net, uint32_t sw, GError **error)
+{
+    uint32_t here = net->node_of_switch[sw];
+
+    for (guint k = 0; k < route->via->len; k++) {
+        const char *name = route->via->pdata[k];
+        uint32_t via = net_find_node(net, name);
+
+        if (via == UINT32_MAX || !are_linked(net, here, via)) {
+            return doc_fail_key(at, "via", SCENARIO_ERROR_NAME, error,
+                                "'%.60s' has no link to %s; allowed are its neighbours",
+                                name, net->nodes[here].name);
+        }
+    }
+    return TRUE;
+}
+
+/* Adds the next hops that 'route' gives switch 'sw' for 'host'. */
+static gboolean
+add_route(const struct doc_at *at, const struct scenario_route *route, struct net *net,
+          uint32_t sw, uint32_t host, GError **error)
+{
+    for (guint k = 0; k < route->via->len; k++) {
+        const char *name = route->via->pdata[k];
+        uint32_t via = net_find_node(net, name);
+
+        if (net->nodes[via].kind == NODE_HOST && net->nodes[via].index != host) {
+            return doc_fail_key(at, "via", SCENARIO_ERROR_VALUE, error,
+                                "is host '%.60s', which does not forward; allowed are "
+                                "switches",
+                                name);
+        }
+        net_add_route(net, sw, host, via);
+    }
+    return TRUE;
+}
+
+/* Is there a route of switch 'sw' for 'host' already? */
+static bool
+has_route(const struct net *net, uint32_t sw, uint32_t host)
+{
+    for (uint32_t i = 0; i < net->n_given_routes; i++) {
+        if (net->given_routes[i].sw == sw && net->given_routes[i].host == host) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static gboolean
+bind_route(const struct doc_at *at, const struct scenario_route *route, struct net *net,
+           GError **error)
+{
+    struct doc_at sw_at = doc_key(at, "at"), to_at = doc_key(at, "to");
+    bool any_switch = false, any_host = false;
+
+    for (uint32_t w = 0; w < net->n_switches; w++) {
+        if (!fits(route->at, net->nodes[net->node_of_switch[w]].name)) {
+            continue;
+        }
+        any_switch = true;
+        if (!check_via(at, route, net, w, error)) {
+            return FALSE;
+        }
+        for (uint32_t h = 0; h < net->n_hosts; h++) {
+            const char *name = net->nodes[net->node_of_host[h]].name;
+
+            if (!fits(route->to, name)) {
+                continue;
+            }
+            any_host = true;
+            if (has_route(net, w, h)) {
+                return doc_fail(at, SCENARIO_ERROR_VALUE, error,
+                                "%s has a route to %s already; allowed is one, with a "
+                                "list of next hops",
+                                net->nodes[net->node_of_switch[w]].name, name);
+            }
+            if (!add_route(at, route, net, w, h, error)) {
+                return FALSE;
+            }
+        }
+    }
+    if (!any_switch || !any_host) {
+        enum node_kind kind = any_switch ? NODE_HOST : NODE_SWITCH;
+        g_autoptr(GPtrArray) names = node_names(net, kind);
+        const char *text = any_switch ? route->to : route->at;
+
+        g_ptr_array_add(names, NULL);
+        return doc_fail(any_switch ? &to_at : &sw_at, SCENARIO_ERROR_NAME, error,
+                        "'%.60s' fits no %s; nearest is '%s'", text,
+                        any_switch ? "host" : "switch",
+                        param_nearest_word((const char *const *)names->pdata, text));
+    }
+    return TRUE;
+}
+
+static gboolean
+bind_routes(const struct scenario *s, struct net *net, GError **error)
+{
+    struct doc_at root = doc_root(s->file, NULL), topology = doc_key(&root, "topology"),
+                  list = doc_key(&topology, "routes");
+
+    for (guint i = 0; i < s->routes->len; i++) {
+        struct doc_at at = doc_index(&list, i);
+
+        if (!bind_route(&at, &g_array_index(s->routes, struct scenario_route, i), net,
+                        error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
 /* Once the topology has added its nodes: parameters, overrides, qos, congestion control.
  * A pattern that matches nothing is an error. */
 static gboolean
@@ -251,9 +402,9 @@ bind_all(const struct scenario *s, struct net *net, GError **error)
     net_set_cc(net, s->cc, s->cc_params);
     net_set_params(net, &s->nic.params, &s->sw.params, &s->sw.ecn.entry[0]);
     net->sample_ps = s->output.sample_ps == PARAM_SPECIAL ? 0 : s->output.sample_ps;
-    return bind_links(s, net, error) && bind_nics(s, net, error) &&
-           bind_switches(s, net, error) && check_switches(s, net, error) &&
-           check_nics(s, net, error);
+    return bind_links(s, net, error) && bind_routes(s, net, error) &&
+           bind_nics(s, net, error) && bind_switches(s, net, error) &&
+           check_switches(s, net, error) && check_nics(s, net, error);
 }
 
 struct net *
@@ -283,45 +434,34 @@ scenario_explain(const struct scenario *s, GError **error)
              cause->message);
 }
 
-/* ---- faults, samples ------------------------------------------------------------------ */
+/* ---- samples --------------------------------------------------------------------------- */
 
-gboolean
-scenario_bind_faults(const struct scenario *s, struct net *net, GError **error)
+const char *
+scenario_nic_profile(const struct scenario *s, const char *name)
 {
-    struct doc_at root = doc_root(s->file, NULL), list = doc_key(&root, "faults");
+    const char *profile = s->nic.profile;
 
-    for (guint i = 0; i < s->faults->len; i++) {
-        const struct scenario_fault *f =
-            &g_array_index(s->faults, struct scenario_fault, i);
-        uint32_t link = net_find_link(net, f->link);
-        struct doc_at at = doc_index(&list, i);
-        struct fault fault = {
-            .at_ps = f->at_ps,
-            .kind = f->kind,
-            .rate_bps = f->rate_bps,
-            .error_rate = (double)f->error_e18 / (double)PARAM_SHARE_ONE,
-            .drop = f->packets != NULL ? (uint64_t *)(void *)f->packets->data : NULL,
-            .n_drop = f->packets != NULL ? f->packets->len : 0};
+    for (guint i = 0; i < s->nic_overrides->len; i++) {
+        const struct scenario_nic *o =
+            &g_array_index(s->nic_overrides, struct scenario_nic, i);
 
-        if (link == UINT32_MAX) {
-            g_autoptr(GPtrArray) names = g_ptr_array_new();
-
-            for (uint32_t l = 0; l < net->n_links; l++) {
-                g_ptr_array_add(names, net->links[l].name);
-            }
-            g_ptr_array_add(names, NULL);
-            return doc_fail_key(
-                &at, "link", SCENARIO_ERROR_NAME, error,
-                "no link '%.60s'; nearest is '%s'", f->link,
-                param_nearest_word((const char *const *)names->pdata, f->link));
-        }
-        if (f->kind == FAULT_RATE && f->rate_bps > net->links[link].params.rate_bps) {
-            return doc_fail_key(&at, "rate", SCENARIO_ERROR_VALUE, error,
-                                "is above the link's own rate");
-        }
-        net_add_fault(net, link, &fault);
+        profile = o->profile != NULL && fits(o->pattern, name) ? o->profile : profile;
     }
-    return TRUE;
+    return profile;
+}
+
+const char *
+scenario_switch_profile(const struct scenario *s, const char *name)
+{
+    const char *profile = s->sw.profile;
+
+    for (guint i = 0; i < s->switch_overrides->len; i++) {
+        const struct scenario_switch *o =
+            &g_array_index(s->switch_overrides, struct scenario_switch, i);
+
+        profile = o->profile != NULL && fits(o->pattern, name) ? o->profile : profile;
+    }
+    return profile;
 }
 
 uint8_t *

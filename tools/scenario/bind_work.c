@@ -10,6 +10,8 @@
 
 #include "sim/rng.h"
 #include "tools/scenario/doc.h"
+#include "tools/scenario/work_file.h"
+#include "tools/scenario/profile.h"
 
 /* A workload while it is bound. */
 struct binding {
@@ -300,15 +302,57 @@ bind_sender_list(const struct binding *b, GError **error)
     return TRUE;
 }
 
+/* What ends at the stop at the latest may be unfinished then.  '*until_ps' becomes when that
+ * is; FALSE, without an error, when there is neither an end nor a stop. */
+static bool
+bind_until(const struct binding *b, int64_t *until_ps)
+{
+    int64_t stop_ps = b->s->stop_ps;
+
+    if (stop_ps != PARAM_SPECIAL &&
+        (*until_ps == PARAM_SPECIAL || *until_ps >= stop_ps)) {
+        *until_ps = stop_ps;
+        b->w->is_open_ended = true;
+    }
+    return *until_ps != PARAM_SPECIAL;
+}
+
+static gboolean
+bind_poisson(const struct binding *b, GError **error)
+{
+    if (b->w->n_hosts < 2) {
+        return doc_fail_key(b->at, "hosts", SCENARIO_ERROR_VALUE, error,
+                            "is %u host; poisson needs 2", b->w->n_hosts);
+    }
+    if (!bind_until(b, &b->w->poisson.until_ps)) {
+        return doc_fail_key(
+            b->at, "until", SCENARIO_ERROR_VALUE, error,
+            "is \"stop\", and the scenario has none; needed is one of them");
+    }
+    if (profile_is_cdf_path(b->spec->cdf)) {
+        b->w->cdf = g_strdup(b->spec->cdf);
+        return TRUE;
+    }
+    struct doc_at cdf = doc_key(b->at, "cdf");
+
+    b->w->cdf = profile_cdf(&cdf, b->spec->cdf, error);
+    return b->w->cdf != NULL;
+}
+
 static gboolean
 bind_incast(const struct binding *b, GError **error)
 {
     struct doc_at receiver = doc_key(b->at, "receiver");
+    bool drawn = b->spec->receiver.name == NULL && b->spec->receiver.position < 0;
     uint32_t n_others = 0;
     int64_t wanted;
 
-    if (!resolve(b, &receiver, &b->spec->receiver, &b->w->receiver, error)) {
+    b->w->receiver = UINT32_MAX;
+    if (!drawn && !resolve(b, &receiver, &b->spec->receiver, &b->w->receiver, error)) {
         return FALSE;
+    }
+    if (b->spec->incast.until_ps != PARAM_SPECIAL) {
+        bind_until(b, &b->w->incast.until_ps);
     }
     b->w->senders = g_new0(uint32_t, (gsize)b->net->n_hosts + 1);
     if (b->spec->senders != NULL) {
@@ -317,12 +361,18 @@ bind_incast(const struct binding *b, GError **error)
     for (uint32_t i = 0; i < b->w->n_hosts; i++) {
         n_others += b->w->hosts[i] != b->w->receiver;
     }
+    n_others -= drawn && n_others > 0;
     wanted = b->spec->n_senders == PARAM_SPECIAL ? n_others : b->spec->n_senders;
     if (wanted > n_others || n_others == 0) {
         return doc_fail_key(b->at, "senders", SCENARIO_ERROR_VALUE, error,
                             "is %" G_GINT64_FORMAT
                             "; there are %u hosts but the receiver",
                             wanted, n_others);
+    }
+    if (b->spec->incast.choice == WORK_CHOICE_RANDOM) {
+        g_clear_pointer(&b->w->senders, g_free);
+        b->w->n_senders = (uint32_t)wanted;
+        return TRUE;
     }
     for (uint32_t i = 0; b->w->n_senders < wanted; i++) {
         if (b->w->hosts[i] != b->w->receiver) {
@@ -376,6 +426,7 @@ bind_trace(const struct binding *b)
         b->w->paths[i] = g_strdup(b->spec->traces->pdata[i]);
     }
     b->w->format = g_strdup(b->spec->format);
+    b->w->skip = b->spec->skip;
 }
 
 static gboolean
@@ -388,11 +439,19 @@ bind_kind(const struct binding *b, GError **error)
         return bind_permutation(b, error);
     case WORK_INCAST:
         return bind_incast(b, error);
+    case WORK_POISSON:
+        return bind_poisson(b, error);
+    case WORK_ALL_TO_ALL:
+        return b->w->n_hosts >= 2 ||
+               doc_fail_key(b->at, "hosts", SCENARIO_ERROR_VALUE, error,
+                            "is %u host; all-to-all needs 2", b->w->n_hosts);
     case WORK_COLLECTIVE:
         return bind_collective(b, error);
     case WORK_TRACE:
         bind_trace(b);
         return TRUE;
+    case WORK_FILE:
+        return work_file_bind(b->s, b->spec, b->net, b->w, error);
     }
     return FALSE;
 }
@@ -441,6 +500,8 @@ scenario_bind_work(const struct scenario *s, const struct net *net, uint32_t ind
     w->nics = nics_of_hosts(net);
     w->permutation = spec->permutation;
     w->incast = spec->incast;
+    w->poisson = spec->poisson;
+    w->all_to_all = spec->all_to_all;
     w->collective = spec->collective;
     w->nccl = &s->nccl;
     w->pipe_rate_bps = s->node.pipe_rate_bps;

@@ -144,12 +144,12 @@ fill_workloads(json_t *list)
     json_array_foreach(list, i, work)
     {
         const char *type = json_string_value(json_object_get(work, "type"));
-        bool has_flows = g_strcmp0(type, "flows") == 0 ||
-                         g_strcmp0(type, "permutation") == 0 ||
-                         g_strcmp0(type, "incast") == 0;
+        bool is_nccl =
+            g_strcmp0(type, "collective") == 0 || g_strcmp0(type, "trace") == 0;
 
-        if (has_flows && json_object_get(work, "connections") == NULL) {
-            json_object_set_new(work, "connections", json_string("flow"));
+        if (json_is_object(work) && !is_nccl &&
+            json_object_get(work, "connect") == NULL) {
+            json_object_set_new(work, "connect", json_string("flow"));
         }
     }
 }

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/scenario/profile.h"
+
 /* A chain of bases longer than this is a mistake. */
 enum { BASES_MAX = 32 };
 
@@ -131,6 +133,19 @@ folder_of(const char *file)
     return g_path_get_dirname(full);
 }
 
+/* The text 'key' of 'object', if it is there, as a full path seen from 'folder'. */
+static void
+make_absolute(json_t *object, const char *key, const char *folder)
+{
+    json_t *path = json_object_get(object, key);
+
+    if (json_string_length(path) > 0) {
+        g_autofree char *full = g_canonicalize_filename(json_string_value(path), folder);
+
+        json_string_set(path, full);
+    }
+}
+
 /* Makes paths of files absolute, as seen from the folder of 'file': a document based on this
  * one may stand elsewhere. */
 static void
@@ -140,25 +155,24 @@ make_paths_absolute(const char *file, json_t *root)
     json_t *works = json_object_get(root, "workload"), *work;
     size_t i;
 
+    make_absolute(json_object_get(root, "topology"), "path", folder);
     json_array_foreach(works, i, work)
     {
-        json_t *path = json_object_get(work, "path"), *element;
+        json_t *element;
+        const char *cdf = json_string_value(json_object_get(work, "cdf"));
         size_t k;
 
-        if (json_is_string(path)) {
-            g_autofree char *full =
-                g_canonicalize_filename(json_string_value(path), folder);
-            if (json_string_length(path) > 0) {
-                json_string_set(path, full);
-            }
-        }
-        json_array_foreach(path, k, element)
+        make_absolute(work, "path", folder);
+        json_array_foreach(json_object_get(work, "path"), k, element)
         {
             if (json_string_length(element) > 0) {
                 g_autofree char *full =
                     g_canonicalize_filename(json_string_value(element), folder);
                 json_string_set(element, full);
             }
+        }
+        if (cdf != NULL && profile_is_cdf_path(cdf)) {
+            make_absolute(work, "cdf", folder);
         }
     }
 }

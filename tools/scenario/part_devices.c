@@ -19,12 +19,16 @@
 /* NCCL_IB_TIMEOUT's default, NCCL 2.30.7. */
 enum { NCCL_ACK_TIMEOUT = 20 };
 
-static const struct doc_key nic_keys[] = {{"profile", false},    {"pfc", false},
-                                          {"retransmit", false}, {"msg_rate", true},
-                                          {"pcie", true},        {NULL, false}};
-static const struct doc_key switch_keys[] = {{"profile", false}, {"pfc", false},
-                                             {"ecn", false},     {"lb", false},
-                                             {"watchdog", true}, {NULL, false}};
+static const struct doc_key nic_keys[] = {{"profile", false},
+                                          {"pfc", false},
+                                          {"msg_rate", true},
+                                          {"pcie", true},
+                                          {NULL, false}};
+static const struct doc_key switch_keys[] = {{"profile", false},
+                                             {"pfc", false},
+                                             {"ecn", false},
+                                             {"watchdog", false},
+                                             {NULL, false}};
 
 /* `pfc`: a list of classes, as a mask. */
 static gboolean
@@ -62,18 +66,6 @@ classes_json(uint8_t classes)
         }
     }
     return list;
-}
-
-/* A key that has one word so far; others are known, but come later. */
-static gboolean
-check_only_word(const struct doc_at *at, const char *key, const char *word,
-                const char *const *later, GError **error)
-{
-    const char *const words[] = {word, NULL};
-    struct doc_at sub = doc_key(at, key);
-    int index;
-
-    return sub.json == NULL || doc_word(&sub, words, later, &index, error);
 }
 
 /* Shares a name with `hosts` and `nics`: the classes that qos marks lossless. */
@@ -118,7 +110,6 @@ read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic
          GError **error)
 {
     static const struct doc_key profile_keys[] = {{"msg_rate", false}, {NULL, false}};
-    static const char *const later[] = {"sr", NULL};
     struct doc_at pfc = doc_key(at, "pfc");
     g_autofree char *file = NULL;
     json_t *values;
@@ -138,8 +129,7 @@ read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic
             return FALSE;
         }
     }
-    if (!doc_params(at, nic_param_table, &nic->params, &nic->set, error) ||
-        !check_only_word(at, "retransmit", "gbn", later, error)) {
+    if (!doc_params(at, nic_param_table, &nic->params, &nic->set, error)) {
         return FALSE;
     }
     if (pfc.json != NULL) {
@@ -149,12 +139,34 @@ read_nic(const struct doc_at *at, const char *fallback, struct scenario_nic *nic
     return TRUE;
 }
 
+/* `watchdog`, if it is there: an object, or the action alone. */
+static gboolean
+read_watchdog(const struct doc_at *at, struct scenario_switch *sw, GError **error)
+{
+    const struct param *action = param_find(watchdog_param_table, "action");
+    struct doc_at sub = doc_key(at, "watchdog");
+    int64_t value;
+
+    if (sub.json == NULL) {
+        return TRUE;
+    }
+    if (json_is_string(sub.json)) {
+        if (!doc_param_value(&sub, action, &value, error)) {
+            return FALSE;
+        }
+        param_set(action, &sw->params, value);
+        sw->watchdog_set |= part_key_bit(watchdog_param_table, "action");
+        return TRUE;
+    }
+    return doc_check_object(&sub, NULL, watchdog_param_table, error) &&
+           doc_params(&sub, watchdog_param_table, &sw->params, &sw->watchdog_set, error);
+}
+
 static gboolean
 read_switch(const struct doc_at *at, const char *fallback, struct scenario_switch *sw,
             GError **error)
 {
     static const struct doc_key profile_keys[] = {{"ecn", false}, {NULL, false}};
-    static const char *const later[] = {"flowlet", "spray", "adaptive", NULL};
     struct doc_at pfc = doc_key(at, "pfc");
     g_autofree char *file = NULL;
     json_t *values;
@@ -177,8 +189,7 @@ read_switch(const struct doc_at *at, const char *fallback, struct scenario_switc
         }
     }
     if (!doc_params(at, switch_param_table, &sw->params, &sw->set, error) ||
-        !part_ecn_read(at, sw, error) ||
-        !check_only_word(at, "lb", "ecmp", later, error)) {
+        !part_ecn_read(at, sw, error) || !read_watchdog(at, sw, error)) {
         return FALSE;
     }
     if (pfc.json != NULL) {
@@ -189,7 +200,7 @@ read_switch(const struct doc_at *at, const char *fallback, struct scenario_switc
 }
 
 static json_t *
-nic_json(const struct scenario_nic *nic, bool all)
+nic_json(const struct scenario_nic *nic)
 {
     json_t *object = json_object();
 
@@ -200,14 +211,11 @@ nic_json(const struct scenario_nic *nic, bool all)
     if (nic->has_pfc) {
         json_object_set_new(object, "pfc", classes_json(nic->params.pfc));
     }
-    if (all) {
-        json_object_set_new(object, "retransmit", json_string("gbn"));
-    }
     return object;
 }
 
 static json_t *
-switch_json(const struct scenario_switch *sw, bool all)
+switch_json(const struct scenario_switch *sw)
 {
     json_t *object = json_object(), *ecn = NULL;
     uint64_t set = sw->set;
@@ -235,8 +243,11 @@ switch_json(const struct scenario_switch *sw, bool all)
     if (sw->has_pfc) {
         json_object_set_new(object, "pfc", classes_json(sw->params.pfc));
     }
-    if (all) {
-        json_object_set_new(object, "lb", json_string("ecmp"));
+    if (sw->watchdog_set) {
+        json_t *watchdog = json_object();
+
+        doc_put_params(watchdog, watchdog_param_table, &sw->params, sw->watchdog_set);
+        json_object_set_new(object, "watchdog", watchdog);
     }
     return object;
 }
@@ -453,6 +464,7 @@ finish_switch(struct scenario *s)
         s->sw.has_pfc = true;
     }
     s->sw.set = part_all_keys(switch_param_table);
+    s->sw.watchdog_set = part_all_keys(watchdog_param_table);
     for (int c = 0; c < 8; c++) {
         if (lossless & (uint8_t)~s->sw.params.pfc & 1u << c) {
             g_ptr_array_add(
@@ -510,6 +522,7 @@ part_devices_read(struct scenario *s, const struct doc_at *root, GError **error)
     s->switch_overrides = g_array_new(FALSE, FALSE, sizeof(struct scenario_switch));
     param_set_defaults(nic_param_table, &s->nic.params);
     param_set_defaults(switch_param_table, &s->sw.params);
+    param_set_defaults(watchdog_param_table, &s->sw.params);
     if (s->preset->cnp_interval_ps > 0) {
         s->nic.params.cnp_interval_ps = s->preset->cnp_interval_ps;
     }
@@ -527,19 +540,19 @@ part_devices_write(const struct scenario *s, json_t *root)
 {
     json_t *nics = json_object(), *switches = json_object();
 
-    json_object_set_new(root, "nic", nic_json(&s->nic, true));
-    json_object_set_new(root, "switch", switch_json(&s->sw, true));
+    json_object_set_new(root, "nic", nic_json(&s->nic));
+    json_object_set_new(root, "switch", switch_json(&s->sw));
     for (guint i = 0; i < s->nic_overrides->len; i++) {
         const struct scenario_nic *nic =
             &g_array_index(s->nic_overrides, struct scenario_nic, i);
 
-        json_object_set_new(nics, nic->pattern, nic_json(nic, false));
+        json_object_set_new(nics, nic->pattern, nic_json(nic));
     }
     for (guint i = 0; i < s->switch_overrides->len; i++) {
         const struct scenario_switch *sw =
             &g_array_index(s->switch_overrides, struct scenario_switch, i);
 
-        json_object_set_new(switches, sw->pattern, switch_json(sw, false));
+        json_object_set_new(switches, sw->pattern, switch_json(sw));
     }
     json_object_set_new(root, "nics", nics);
     json_object_set_new(root, "switches", switches);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * part_run.c - `faults`, `output`, `expect` and `compat` of a scenario.
+ * part_run.c - `output`, `expect` and `compat` of a scenario.
  */
 #include <config.h>
 
@@ -10,10 +10,6 @@
 #include <string.h>
 
 #define OUTPUT(field) .offset = offsetof(struct scenario_output, field)
-
-/* Most packets a fault lists, and the highest number. */
-enum { DROPS_MAX = 10000 };
-#define DROP_NUMBER_MAX (INT64_C(1) << 40)
 
 const struct param scenario_output_table[] = {
     {.name = "sample",
@@ -35,15 +31,27 @@ const struct param scenario_output_table[] = {
      .max = 1,
      .source = "collectives have millions",
      .doc = "flows.csv has a line a message; not supported yet"},
+    {.name = "warmup",
+     .kind = PARAM_TIME,
+     OUTPUT(warmup_ps),
+     .unit = "ms",
+     .def = 0,
+     .min = 0,
+     .max = 86400 * PS_PER_S,
+     .source = "every flow counts",
+     .doc = "flows that start earlier are simulated, and left out of the percentiles"},
+    {.name = "cooldown",
+     .kind = PARAM_TIME,
+     OUTPUT(cooldown_ps),
+     .unit = "ms",
+     .def = 0,
+     .min = 0,
+     .max = 86400 * PS_PER_S,
+     .source = "every flow counts",
+     .doc = "likewise those that start in this time before the last flow does"},
     {.name = NULL},
 };
 
-static const char *const fault_words[] = {"down",       "up",   "rate",
-                                          "error_rate", "drop", NULL};
-static const enum fault_kind fault_kinds[] = {FAULT_DOWN, FAULT_UP, FAULT_RATE,
-                                              FAULT_ERROR_RATE, FAULT_DROP};
-static const char *const later_faults[] = {"pause-storm", "slow-receiver", "switch-down",
-                                           "bit_error_rate", NULL};
 static const char *const verdict_words[] = {
     "complete", "expectation-missed", "incomplete", "lossless-violated",
     "deadlock", "interrupted",        NULL};
@@ -52,191 +60,6 @@ const char *
 scenario_verdict_name(enum scenario_verdict verdict)
 {
     return verdict_words[verdict];
-}
-
-/* ---- faults --------------------------------------------------------------------------- */
-
-static int
-compare_numbers(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static gboolean
-read_packets(const struct doc_at *at, struct scenario_fault *fault, GError **error)
-{
-    struct doc_at list = doc_key(at, "packets");
-
-    fault->packets = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    if (!doc_check_array(&list, error)) {
-        return FALSE;
-    }
-    if (json_array_size(list.json) == 0 || json_array_size(list.json) > DROPS_MAX) {
-        return doc_fail(&list, SCENARIO_ERROR_VALUE, error,
-                        "has %zu numbers; allowed are 1 to %d",
-                        json_array_size(list.json), DROPS_MAX);
-    }
-    for (size_t i = 0; i < json_array_size(list.json); i++) {
-        struct doc_at sub = doc_index(&list, i);
-        int64_t value = 0;
-        uint64_t number;
-
-        if (!doc_integer(&sub, 1, DROP_NUMBER_MAX, &value, error)) {
-            return FALSE;
-        }
-        number = (uint64_t)value;
-        g_array_append_val(fault->packets, number);
-    }
-    g_array_sort(fault->packets, compare_numbers);
-    for (guint i = 1; i < fault->packets->len; i++) {
-        uint64_t number = g_array_index(fault->packets, uint64_t, i);
-
-        if (number == g_array_index(fault->packets, uint64_t, i - 1)) {
-            return doc_fail(&list, SCENARIO_ERROR_VALUE, error,
-                            "has %" G_GUINT64_FORMAT " twice", number);
-        }
-    }
-    return TRUE;
-}
-
-/* The keys that a kind of fault has. */
-static const struct doc_key *
-fault_keys(enum fault_kind kind)
-{
-#define BASE                                                                             \
-    {"at", false}, {"link", false},                                                      \
-    {                                                                                    \
-        "do", false                                                                      \
-    }
-    static const struct doc_key plain[] = {BASE, {NULL, false}};
-    static const struct doc_key rate[] = {BASE, {"rate", false}, {NULL, false}};
-    static const struct doc_key error_rate[] = {
-        BASE, {"error_rate", false}, {NULL, false}};
-    static const struct doc_key drop[] = {BASE, {"packets", false}, {NULL, false}};
-#undef BASE
-
-    return kind == FAULT_RATE         ? rate
-           : kind == FAULT_ERROR_RATE ? error_rate
-           : kind == FAULT_DROP       ? drop
-                                      : plain;
-}
-
-/* `rate`, `error_rate` or `packets`, as the kind needs. */
-static gboolean
-read_fault_value(const struct doc_at *at, struct scenario_fault *fault, GError **error)
-{
-    struct doc_at rate = doc_key(at, "rate"), share = doc_key(at, "error_rate");
-
-    if (fault->kind == FAULT_RATE) {
-        return doc_param_value(&rate, param_find(scenario_link_table, "rate"),
-                               &fault->rate_bps, error);
-    }
-    if (fault->kind == FAULT_ERROR_RATE) {
-        return doc_param_value(&share, param_find(scenario_link_table, "error_rate"),
-                               &fault->error_e18, error);
-    }
-    return fault->kind != FAULT_DROP || read_packets(at, fault, error);
-}
-
-static gboolean
-read_fault(const struct doc_at *at, struct scenario_fault *fault, GError **error)
-{
-    struct doc_at what = doc_key(at, "do"), when = doc_key(at, "at"),
-                  link = doc_key(at, "link");
-    const char *text;
-    int index;
-
-    if (!json_is_object(at->json)) {
-        return doc_check_object(at, NULL, NULL, error);
-    }
-    if (!doc_word(&what, fault_words, later_faults, &index, error)) {
-        return FALSE;
-    }
-    fault->kind = fault_kinds[index];
-    if (!doc_check_object(at, fault_keys(fault->kind), NULL, error) ||
-        !doc_param_value(&when, param_find(work_common_params, "start"), &fault->at_ps,
-                         error) ||
-        !doc_text(&link, &text, error)) {
-        return FALSE;
-    }
-    fault->link = g_strdup(text);
-    return read_fault_value(at, fault, error);
-}
-
-static void
-fault_clear(void *data)
-{
-    struct scenario_fault *fault = data;
-
-    g_free(fault->link);
-    g_clear_pointer(&fault->packets, g_array_unref);
-}
-
-static gboolean
-read_faults(struct scenario *s, const struct doc_at *root, GError **error)
-{
-    struct doc_at at = doc_key(root, "faults");
-
-    s->faults = g_array_new(FALSE, TRUE, sizeof(struct scenario_fault));
-    g_array_set_clear_func(s->faults, fault_clear);
-    if (at.json == NULL) {
-        return TRUE;
-    }
-    if (!doc_check_array(&at, error)) {
-        return FALSE;
-    }
-    for (size_t i = 0; i < json_array_size(at.json); i++) {
-        struct doc_at sub = doc_index(&at, i);
-        struct scenario_fault fault = {.at_ps = 0};
-
-        if (!read_fault(&sub, &fault, error)) {
-            fault_clear(&fault);
-            return FALSE;
-        }
-        g_array_append_val(s->faults, fault);
-    }
-    return TRUE;
-}
-
-static const char *
-fault_word(enum fault_kind kind)
-{
-    size_t i = 0;
-
-    while (fault_kinds[i] != kind) {
-        i++;
-    }
-    return fault_words[i];
-}
-
-static json_t *
-fault_json(const struct scenario_fault *fault)
-{
-    const struct param *start = param_find(work_common_params, "start");
-    json_t *object =
-        json_pack("{s:o, s:s, s:s}", "at", doc_param_json(start, fault->at_ps), "link",
-                  fault->link, "do", fault_word(fault->kind));
-    json_t *list;
-
-    if (fault->kind == FAULT_RATE) {
-        json_object_set_new(
-            object, "rate",
-            doc_param_json(param_find(scenario_link_table, "rate"), fault->rate_bps));
-    } else if (fault->kind == FAULT_ERROR_RATE) {
-        json_object_set_new(object, "error_rate",
-                            doc_param_json(param_find(scenario_link_table, "error_rate"),
-                                           fault->error_e18));
-    } else if (fault->kind == FAULT_DROP) {
-        list = json_array();
-        for (guint i = 0; i < fault->packets->len; i++) {
-            json_array_append_new(list, json_integer((json_int_t)g_array_index(
-                                            fault->packets, uint64_t, i)));
-        }
-        json_object_set_new(object, "packets", list);
-    }
-    return object;
 }
 
 /* ---- output --------------------------------------------------------------------------- */
@@ -457,20 +280,12 @@ expect_json(const struct scenario *s)
 gboolean
 part_run_read(struct scenario *s, const struct doc_at *root, GError **error)
 {
-    return read_faults(s, root, error) && read_output(s, root, error) &&
-           read_expect(s, root, error);
+    return read_output(s, root, error) && read_expect(s, root, error);
 }
 
 void
 part_run_write(const struct scenario *s, json_t *root)
 {
-    json_t *list = json_array();
-
-    for (guint i = 0; i < s->faults->len; i++) {
-        json_array_append_new(
-            list, fault_json(&g_array_index(s->faults, struct scenario_fault, i)));
-    }
-    json_object_set_new(root, "faults", list);
     json_object_set_new(root, "output", output_json(s));
     json_object_set_new(root, "expect", expect_json(s));
     json_object_set_new(root, "compat", json_string(s->is_hpcc ? "hpcc" : "off"));
@@ -479,7 +294,6 @@ part_run_write(const struct scenario *s, json_t *root)
 void
 part_run_clear(struct scenario *s)
 {
-    g_clear_pointer(&s->faults, g_array_unref);
     g_clear_pointer(&s->series, g_ptr_array_unref);
     part_pcap_clear(s);
     g_clear_pointer(&s->bands, g_array_unref);

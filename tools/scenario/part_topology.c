@@ -109,8 +109,7 @@ const struct param scenario_link_table[] = {
 
 enum { LINK_LENGTH = 1, LINK_DELAY = 2 }; /* their places in the table */
 
-static const char *const later_types[] = {"fat-tree",  "clos3", "rail",
-                                          "dragonfly", "file",  NULL};
+static const char *const later_types[] = {"fat-tree", "clos3", "rail", "dragonfly", NULL};
 static const char *const node_kind_words[] = {"host", "switch", NULL};
 
 uint64_t
@@ -226,6 +225,99 @@ read_overrides(struct scenario *s, const struct doc_at *at, GError **error)
         g_array_append_val(s->link_overrides, override);
     }
     return TRUE;
+}
+
+/* ---- routes --------------------------------------------------------------------------- */
+
+static void
+route_clear(void *data)
+{
+    struct scenario_route *route = data;
+
+    g_free(route->at);
+    g_free(route->to);
+    g_clear_pointer(&route->via, g_ptr_array_unref);
+}
+
+/* `via`: a name, or a list of them. */
+static gboolean
+read_via(const struct doc_at *at, GPtrArray *via, GError **error)
+{
+    const char *text;
+
+    if (!json_is_array(at->json)) {
+        if (!doc_text(at, &text, error)) {
+            return FALSE;
+        }
+        g_ptr_array_add(via, g_strdup(text));
+        return TRUE;
+    }
+    for (size_t i = 0; i < json_array_size(at->json); i++) {
+        struct doc_at sub = doc_index(at, i);
+
+        if (!doc_text(&sub, &text, error)) {
+            return FALSE;
+        }
+        for (guint k = 0; k < via->len; k++) {
+            if (strcmp(via->pdata[k], text) == 0) {
+                return doc_fail(&sub, SCENARIO_ERROR_VALUE, error, "is '%.60s' again",
+                                text);
+            }
+        }
+        g_ptr_array_add(via, g_strdup(text));
+    }
+    return via->len > 0 || doc_fail(at, SCENARIO_ERROR_VALUE, error,
+                                    "is empty; allowed is at least one neighbour");
+}
+
+static gboolean
+read_routes(struct scenario *s, const struct doc_at *topology, GError **error)
+{
+    static const struct doc_key keys[] = {
+        {"at", false}, {"to", false}, {"via", false}, {NULL, false}};
+    struct doc_at list = doc_key(topology, "routes");
+
+    if (list.json == NULL) {
+        return TRUE;
+    }
+    if (!doc_check_array(&list, error)) {
+        return FALSE;
+    }
+    for (size_t i = 0; i < json_array_size(list.json); i++) {
+        struct doc_at one = doc_index(&list, i), at = doc_key(&one, "at"),
+                      to = doc_key(&one, "to"), via = doc_key(&one, "via");
+        struct scenario_route route = {.via = g_ptr_array_new_with_free_func(g_free)};
+        const char *here = NULL, *host = NULL;
+
+        if (!doc_check_object(&one, keys, NULL, error) || !doc_text(&at, &here, error) ||
+            !doc_text(&to, &host, error) || !read_via(&via, route.via, error)) {
+            route_clear(&route);
+            return FALSE;
+        }
+        route.at = g_strdup(here);
+        route.to = g_strdup(host);
+        g_array_append_val(s->routes, route);
+    }
+    return TRUE;
+}
+
+static json_t *
+routes_json(const struct scenario *s)
+{
+    json_t *list = json_array();
+
+    for (guint i = 0; i < s->routes->len; i++) {
+        const struct scenario_route *route =
+            &g_array_index(s->routes, struct scenario_route, i);
+        json_t *via = json_array();
+
+        for (guint k = 0; k < route->via->len; k++) {
+            json_array_append_new(via, json_string(route->via->pdata[k]));
+        }
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "at", route->at, "to",
+                                              route->to, "via", via));
+    }
+    return list;
 }
 
 /* ---- graph ---------------------------------------------------------------------------- */
@@ -381,22 +473,32 @@ read_node(struct scenario *s, const struct doc_at *root, GError **error)
             doc_params(&at, scenario_node_table, &s->node, NULL, error));
 }
 
+/* Does a file say the nodes and links? */
+static bool
+is_file(const struct topo_ops *topo)
+{
+    return strcmp(topo->name, "file") == 0;
+}
+
 /* Keys of the topology that fit its type. */
 static gboolean
 check_keys(const struct scenario *s, const struct doc_at *at, GError **error)
 {
-    static const struct doc_key plain[] = {{"type", false},
-                                           {"host_link", false},
-                                           {"fabric_link", false},
-                                           {"overrides", false},
-                                           {NULL, false}};
+    static const struct doc_key plain[] = {{"type", false},        {"host_link", false},
+                                           {"fabric_link", false}, {"overrides", false},
+                                           {"routes", false},      {NULL, false}};
     static const struct doc_key graph[] = {{"type", false},        {"host_link", false},
                                            {"fabric_link", false}, {"overrides", false},
                                            {"nodes", false},       {"links", false},
-                                           {NULL, false}};
+                                           {"routes", false},      {NULL, false}};
+    static const struct doc_key file[] = {{"type", false},   {"format", false},
+                                          {"path", false},   {"overrides", false},
+                                          {"routes", false}, {NULL, false}};
+    const struct doc_key *keys = is_file(s->topo)    ? file
+                                 : s->topo->is_graph ? graph
+                                                     : plain;
 
-    if (!doc_check_object(at, s->topo->is_graph ? graph : plain, s->topo->params,
-                          error)) {
+    if (!doc_check_object(at, keys, s->topo->params, error)) {
         return FALSE;
     }
     if (!s->topo->has_fabric && !s->topo->is_graph &&
@@ -448,11 +550,10 @@ part_topology_read(struct scenario *s, const struct doc_at *root, GError **error
     s->graph_links = g_array_new(FALSE, FALSE, sizeof(struct topo_graph_link));
     s->graph_link_specs = g_array_new(FALSE, FALSE, sizeof(struct scenario_link));
     s->link_overrides = g_array_new(FALSE, FALSE, sizeof(struct scenario_link_override));
+    s->routes = g_array_new(FALSE, TRUE, sizeof(struct scenario_route));
+    g_array_set_clear_func(s->routes, route_clear);
     link_set_defaults(&s->host_link, scenario_link_table[LINK_LENGTH].def);
     link_set_defaults(&s->fabric_link, FABRIC_LENGTH_MM);
-    if (!read_node(s, root, error)) {
-        return FALSE;
-    }
     if (!json_is_object(at.json)) {
         return doc_check_object(&at, NULL, NULL, error);
     }
@@ -463,11 +564,14 @@ part_topology_read(struct scenario *s, const struct doc_at *root, GError **error
     s->topo_params = g_malloc0(MAX(s->topo->params_bytes, 1));
     param_set_defaults(s->topo->params, s->topo_params);
     return check_keys(s, &at, error) &&
+           (!is_file(s->topo) || part_topo_file_read(s, root, error)) &&
+           read_node(s, root, error) &&
            doc_params(&at, s->topo->params, s->topo_params, NULL, error) &&
            read_common_link(&at, "host_link", &s->host_link, error) &&
            read_common_link(&at, "fabric_link", &s->fabric_link, error) &&
-           read_overrides(s, &at, error) &&
-           (!s->topo->is_graph || read_graph(s, &at, error)) && resolve(s, root, error);
+           read_overrides(s, &at, error) && read_routes(s, &at, error) &&
+           (!s->topo->is_graph || is_file(s->topo) || read_graph(s, &at, error)) &&
+           resolve(s, root, error);
 }
 
 void
@@ -486,11 +590,14 @@ part_topology_write(const struct scenario *s, json_t *root)
         }
     }
     link_write(&s->host_link, all, host);
-    json_object_set_new(topology, "host_link", host);
     link_write(&s->fabric_link, all, fabric);
-    if (s->topo->has_fabric || s->topo->is_graph) {
+    if (!is_file(s->topo)) {
+        json_object_set(topology, "host_link", host);
+    }
+    if ((s->topo->has_fabric || s->topo->is_graph) && !is_file(s->topo)) {
         json_object_set(topology, "fabric_link", fabric);
     }
+    json_decref(host);
     json_decref(fabric);
     for (guint i = 0; i < s->link_overrides->len; i++) {
         const struct scenario_link_override *o =
@@ -501,7 +608,10 @@ part_topology_write(const struct scenario *s, json_t *root)
         json_object_set_new(overrides, o->pattern, one);
     }
     json_object_set_new(topology, "overrides", overrides);
-    if (s->topo->is_graph) {
+    json_object_set_new(topology, "routes", routes_json(s));
+    if (is_file(s->topo)) {
+        part_topo_file_write(s, topology);
+    } else if (s->topo->is_graph) {
         write_graph(s, topology);
     }
     json_object_set_new(root, "topology", topology);
@@ -531,5 +641,7 @@ part_topology_clear(struct scenario *s)
     g_clear_pointer(&s->graph_links, g_array_unref);
     g_clear_pointer(&s->graph_link_specs, g_array_unref);
     g_clear_pointer(&s->link_overrides, g_array_unref);
+    g_clear_pointer(&s->routes, g_array_unref);
     g_clear_pointer(&s->topo_params, g_free);
+    part_topo_file_clear(s);
 }

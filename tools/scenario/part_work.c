@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "tools/scenario/flows_csv.h"
+#include "tools/scenario/work_file.h"
+#include "tools/scenario/profile.h"
 #include "workloads/trace/trace.h"
 
 /* Most entries of a list in a workload. */
@@ -18,9 +20,9 @@ enum { RANKS_MAX = 1 << 20 };
 enum { NCCL_QPS_MAX = 64 };
 
 static const char *const kind_words[] = {"flows",      "permutation", "incast",
-                                         "collective", "trace",       NULL};
-static const char *const later_kinds[] = {"poisson", "nccl-tests", "training", "file",
-                                          NULL};
+                                         "collective", "trace",       "poisson",
+                                         "all-to-all", "file",        NULL};
+static const char *const later_kinds[] = {"nccl-tests", "training", NULL};
 
 static bool
 is_nccl(enum work_kind kind)
@@ -38,8 +40,13 @@ kind_table(enum work_kind kind)
         return work_incast_params;
     case WORK_COLLECTIVE:
         return work_collective_params;
+    case WORK_POISSON:
+        return work_poisson_params;
+    case WORK_ALL_TO_ALL:
+        return work_all_to_all_params;
     case WORK_FLOWS:
     case WORK_TRACE:
+    case WORK_FILE:
         break;
     }
     return NULL;
@@ -55,8 +62,13 @@ kind_blob(struct scenario_work *w)
         return &w->incast;
     case WORK_COLLECTIVE:
         return &w->collective;
+    case WORK_POISSON:
+        return &w->poisson;
+    case WORK_ALL_TO_ALL:
+        return &w->all_to_all;
     case WORK_FLOWS:
     case WORK_TRACE:
+    case WORK_FILE:
         break;
     }
     return NULL;
@@ -284,7 +296,7 @@ flows_json(const GArray *flows)
     return list;
 }
 
-/* ---- incast, collective, trace -------------------------------------------------------- */
+/* ---- incast, poisson, collective, trace ----------------------------------------------- */
 
 static gboolean
 read_sender_list(const struct doc_at *at, struct scenario_work *w, GError **error)
@@ -308,16 +320,57 @@ read_sender_list(const struct doc_at *at, struct scenario_work *w, GError **erro
            doc_fail(at, SCENARIO_ERROR_VALUE, error, "is empty; allowed is 1 or more");
 }
 
+/* Do the keys on when events begin fit together?  In rounds a sender begins the next one
+ * when its flow has ended, so the same hosts take part. */
+static gboolean
+check_incast(const struct doc_at *at, const struct scenario_work *w, GError **error)
+{
+    const struct work_incast *incast = &w->incast;
+    bool rounds = incast->arrivals == WORK_ARRIVALS_ROUNDS;
+    bool has_load = incast->load_e18 != PARAM_SPECIAL;
+    bool has_until = incast->until_ps != PARAM_SPECIAL;
+
+    if (rounds && (has_load || has_until)) {
+        return doc_fail_key(at, has_load ? "load" : "until", SCENARIO_ERROR_VALUE, error,
+                            "is given; allowed with arrivals fixed or poisson");
+    }
+    if (rounds && incast->choice == WORK_CHOICE_RANDOM && w->common.repeat > 1) {
+        return doc_fail_key(at, "repeat", SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT
+                            "; with choice random allowed with arrivals fixed or poisson",
+                            w->common.repeat);
+    }
+    if (has_load && w->common.gap_ps > 0) {
+        return doc_fail_key(at, "gap", SCENARIO_ERROR_VALUE, error,
+                            "is given, and load too; allowed is one of them");
+    }
+    if (!rounds && !has_load && w->common.gap_ps == 0) {
+        return doc_fail_key(
+            at, "gap", SCENARIO_ERROR_VALUE, error,
+            "is 0; with arrivals fixed or poisson needed is a gap, or a load");
+    }
+    return !has_until || w->common.repeat == 1 ||
+           doc_fail_key(at, "repeat", SCENARIO_ERROR_VALUE, error,
+                        "is given, and until too; allowed is one of them");
+}
+
 /* `senders`: "all", a count, or a list. */
 static gboolean
 read_incast(const struct doc_at *at, struct scenario_work *w, GError **error)
 {
     struct doc_at senders = doc_key(at, "senders"), receiver = doc_key(at, "receiver");
     const char *text = json_string_value(senders.json);
+    bool random = w->incast.choice == WORK_CHOICE_RANDOM;
 
     w->n_senders = PARAM_SPECIAL;
-    if (!read_host(&receiver, &w->receiver, error)) {
+    w->receiver.position = -1;
+    if (!check_incast(at, w, error) || ((receiver.json != NULL || !random) &&
+                                        !read_host(&receiver, &w->receiver, error))) {
         return FALSE;
+    }
+    if (json_is_array(senders.json) && random) {
+        return doc_fail(&senders, SCENARIO_ERROR_VALUE, error,
+                        "is a list; with choice random allowed is a count, or \"all\"");
     }
     if (json_is_array(senders.json)) {
         return read_sender_list(&senders, w, error);
@@ -398,6 +451,47 @@ format_names(void)
     return names;
 }
 
+/* Kinds of operations that are left out: `skip`. */
+static gboolean
+read_skip(const struct doc_at *at, uint32_t *skip, GError **error)
+{
+    const char *names[TRACE_N_KINDS + 1] = {NULL};
+    struct doc_at list = doc_key(at, "skip");
+
+    if (list.json == NULL) {
+        return TRUE;
+    }
+    for (unsigned k = 0; k < TRACE_N_KINDS; k++) {
+        names[k] = trace_kind_name((enum trace_kind)k);
+    }
+    if (!doc_check_array(&list, error)) {
+        return FALSE;
+    }
+    for (size_t i = 0; i < json_array_size(list.json); i++) {
+        struct doc_at sub = doc_index(&list, i);
+        int index;
+
+        if (!doc_word(&sub, names, NULL, &index, error)) {
+            return FALSE;
+        }
+        *skip |= UINT32_C(1) << index;
+    }
+    return TRUE;
+}
+
+static json_t *
+skip_json(uint32_t skip)
+{
+    json_t *list = json_array();
+
+    for (unsigned k = 0; k < TRACE_N_KINDS; k++) {
+        if (skip >> k & 1) {
+            json_array_append_new(list, json_string(trace_kind_name((enum trace_kind)k)));
+        }
+    }
+    return list;
+}
+
 static gboolean
 read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
 {
@@ -418,6 +512,9 @@ read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
         g_free(w->traces->pdata[i]);
         w->traces->pdata[i] = full;
     }
+    if (!read_skip(at, &w->skip, error)) {
+        return FALSE;
+    }
     if (format.json == NULL) {
         return TRUE;
     }
@@ -427,6 +524,35 @@ read_trace(const struct doc_at *at, struct scenario_work *w, GError **error)
     }
     if (index > 0) {
         w->format = g_strdup(names->pdata[index]);
+    }
+    return TRUE;
+}
+
+/* `cdf`: the name of a distribution that comes along, or a file. */
+static gboolean
+read_poisson(const struct doc_at *at, struct scenario_work *w, GError **error)
+{
+    struct doc_at cdf = doc_key(at, "cdf");
+    g_autofree char *path = NULL;
+    const char *text;
+
+    if (!doc_text(&cdf, &text, error)) {
+        return FALSE;
+    }
+    if (profile_is_cdf_path(text)) {
+        w->cdf = g_canonicalize_filename(text, NULL);
+    } else {
+        path = profile_cdf(&cdf, text, error);
+        if (path == NULL) {
+            return FALSE;
+        }
+        w->cdf = g_strdup(text);
+    }
+    if (w->common.repeat != 1 || w->common.gap_ps != 0) {
+        return doc_fail_key(at, w->common.repeat != 1 ? "repeat" : "gap",
+                            SCENARIO_ERROR_VALUE, error,
+                            "is given, but poisson has no rounds; allowed is %s",
+                            w->common.repeat != 1 ? "1" : "0us");
     }
     return TRUE;
 }
@@ -449,7 +575,9 @@ kind_keys(enum work_kind kind)
         BASE, {"senders", false}, {"receiver", false}, {NULL, false}};
     static const struct doc_key collective[] = {BASE, {"ranks", false}, {NULL, false}};
     static const struct doc_key trace[] = {
-        BASE, {"path", false}, {"format", false}, {NULL, false}};
+        BASE, {"path", false}, {"format", false}, {"skip", false}, {NULL, false}};
+    static const struct doc_key poisson[] = {BASE, {"cdf", false}, {NULL, false}};
+    static const struct doc_key all_to_all[] = {BASE, {NULL, false}};
 #undef BASE
 
     switch (kind) {
@@ -462,7 +590,12 @@ kind_keys(enum work_kind kind)
     case WORK_COLLECTIVE:
         return collective;
     case WORK_TRACE:
+    case WORK_FILE:
         return trace;
+    case WORK_POISSON:
+        return poisson;
+    case WORK_ALL_TO_ALL:
+        return all_to_all;
     }
     return NULL;
 }
@@ -485,7 +618,7 @@ check_keys(const struct doc_at *at, enum work_kind kind, GError **error)
                             work_common_params, error);
 }
 
-/* Values of the table of the kind; `bytes` must be there. */
+/* Values of the table of the kind; `bytes`, if it has that, must be there. */
 static gboolean
 read_kind_table(const struct doc_at *at, struct scenario_work *w, GError **error)
 {
@@ -503,7 +636,8 @@ read_kind_table(const struct doc_at *at, struct scenario_work *w, GError **error
         return TRUE;
     }
     param_set_defaults(table, kind_blob(w));
-    if (!doc_param_value(&bytes, param_find(table, "bytes"), &value, error)) {
+    if (param_find(table, "bytes") != NULL &&
+        !doc_param_value(&bytes, param_find(table, "bytes"), &value, error)) {
         return FALSE;
     }
     if (w->kind == WORK_COLLECTIVE) {
@@ -533,16 +667,18 @@ static gboolean
 check_nccl_common(const struct doc_at *at, const struct scenario_work *w, GError **error)
 {
     if (w->common.verb != WORK_WRITE_IMM) {
-        return doc_fail_key(at, "verb", SCENARIO_ERROR_VALUE, error,
-                            "is \"write\"; allowed is \"write-imm\", as NCCL sends");
+        return doc_fail_key(
+            at, "verb", SCENARIO_ERROR_VALUE, error,
+            "is \"%s\"; allowed is \"write-imm\", as NCCL sends",
+            param_find(work_common_params, "verb")->names[w->common.verb]);
     }
     if (w->common.message_bytes != PARAM_SPECIAL) {
         return doc_fail_key(at, "message", SCENARIO_ERROR_VALUE, error,
                             "is given, but NCCL cuts by itself; allowed is \"whole\"");
     }
-    if (w->common.connections != WORK_BY_PAIR) {
-        return doc_fail_key(at, "connections", SCENARIO_ERROR_VALUE, error,
-                            "is \"flow\", but NCCL's channels have their own; allowed is "
+    if (w->common.connect != WORK_CONNECT_PAIR) {
+        return doc_fail_key(at, "connect", SCENARIO_ERROR_VALUE, error,
+                            "is \"flow\", but NCCL keeps its connections; allowed is "
                             "\"pair\"");
     }
     if (w->common.qps > NCCL_QPS_MAX) {
@@ -586,19 +722,25 @@ read_common(const struct scenario *s, const struct doc_at *at, struct scenario_w
 }
 
 static gboolean
-read_kind(const struct doc_at *at, struct scenario_work *w, GError **error)
+read_kind(const struct scenario *s, const struct doc_at *at, struct scenario_work *w,
+          GError **error)
 {
     switch (w->kind) {
     case WORK_FLOWS:
         return read_flows(at, w, error);
     case WORK_PERMUTATION:
+    case WORK_ALL_TO_ALL:
         return TRUE;
+    case WORK_POISSON:
+        return read_poisson(at, w, error);
     case WORK_INCAST:
         return read_incast(at, w, error);
     case WORK_COLLECTIVE:
         return check_element_size(at, w, error) && read_ranks(at, w, error);
     case WORK_TRACE:
         return read_trace(at, w, error);
+    case WORK_FILE:
+        return work_file_read(s, at, w, error);
     }
     return FALSE;
 }
@@ -619,7 +761,7 @@ read_work(const struct scenario *s, const struct doc_at *at, struct scenario_wor
     w->kind = (enum work_kind)index;
     return check_keys(at, w->kind, error) && read_common(s, at, w, error) &&
            read_hosts(at, w, error) && read_kind_table(at, w, error) &&
-           read_kind(at, w, error);
+           read_kind(s, at, w, error);
 }
 
 static void
@@ -634,6 +776,8 @@ work_clear(void *data)
     g_clear_pointer(&w->traces, g_ptr_array_unref);
     g_free(w->path);
     g_free(w->format);
+    g_free(w->cdf);
+    flow_file_free(w->file);
     host_clear(&w->receiver);
 }
 
@@ -683,7 +827,9 @@ write_incast(const struct scenario_work *w, json_t *object)
         }
         json_object_set_new(object, "senders", list);
     }
-    json_object_set_new(object, "receiver", host_json(&w->receiver));
+    if (w->receiver.name != NULL || w->receiver.position >= 0) {
+        json_object_set_new(object, "receiver", host_json(&w->receiver));
+    }
 }
 
 static void
@@ -716,6 +862,10 @@ write_kind(const struct scenario_work *w, json_t *object)
         }
         break;
     case WORK_PERMUTATION:
+    case WORK_ALL_TO_ALL:
+        break;
+    case WORK_POISSON:
+        json_object_set_new(object, "cdf", json_string(w->cdf));
         break;
     case WORK_INCAST:
         write_incast(w, object);
@@ -727,6 +877,11 @@ write_kind(const struct scenario_work *w, json_t *object)
         json_object_set_new(object, "path", texts_json(w->traces));
         json_object_set_new(object, "format",
                             json_string(w->format != NULL ? w->format : "auto"));
+        json_object_set_new(object, "skip", skip_json(w->skip));
+        break;
+    case WORK_FILE:
+        json_object_set_new(object, "path", json_string(w->path));
+        json_object_set_new(object, "format", json_string(w->format));
         break;
     }
 }

@@ -19,6 +19,12 @@ gboolean part_topology_read(struct scenario *s, const struct doc_at *root,
 void part_topology_write(const struct scenario *s, json_t *root);
 void part_topology_clear(struct scenario *s);
 
+/* `topology` of type file, before the rest of that part: fills graph_nodes, graph_links. */
+gboolean part_topo_file_read(struct scenario *s, const struct doc_at *root,
+                             GError **error);
+void part_topo_file_write(const struct scenario *s, json_t *topology);
+void part_topo_file_clear(struct scenario *s);
+
 /* `qos`, `cc`. */
 gboolean part_traffic_read(struct scenario *s, const struct doc_at *root, GError **error);
 void part_traffic_write(const struct scenario *s, json_t *root);
@@ -57,7 +63,12 @@ gboolean part_work_read(struct scenario *s, const struct doc_at *root, GError **
 void part_work_write(const struct scenario *s, json_t *root);
 void part_work_clear(struct scenario *s);
 
-/* `faults`, `output`, `expect`; writes `compat`. */
+/* `faults`. */
+gboolean part_faults_read(struct scenario *s, const struct doc_at *root, GError **error);
+void part_faults_write(const struct scenario *s, json_t *root);
+void part_faults_clear(struct scenario *s);
+
+/* `output`, `expect`; writes `compat`. */
 gboolean part_run_read(struct scenario *s, const struct doc_at *root, GError **error);
 void part_run_write(const struct scenario *s, json_t *root);
 void part_run_clear(struct scenario *s);
@@ -71,6 +82,7 @@ void part_pcap_clear(struct scenario *s);
 extern const struct param scenario_root_table[];   /* over struct scenario */
 extern const struct param scenario_node_table[];   /* over struct scenario_node */
 extern const struct param scenario_link_table[];   /* over struct scenario_link */
+extern const struct param scenario_fault_table[];  /* over struct scenario_fault */
 extern const struct param scenario_output_table[]; /* over struct scenario_output */
 extern const struct param scenario_tap_table[];    /* over struct scenario_tap */
 

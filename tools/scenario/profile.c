@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * profile.c - reads models/profiles.
+ * profile.c - finds and reads models/profiles and workloads/cdf.
  */
 #include <config.h>
 
@@ -11,6 +11,7 @@
 #include "tools/data.h"
 
 #define PROFILE_FOLDER "models/profiles"
+#define CDF_FOLDER "workloads/cdf"
 
 /* Parses the data file 'relative', which has to be there. */
 static json_t *
@@ -103,4 +104,30 @@ profile_ecn_set(const struct doc_at *at, const char *name, char **file, GError *
     }
     json_decref(root);
     return result;
+}
+
+bool
+profile_is_cdf_path(const char *text)
+{
+    return strpbrk(text, "./") != NULL;
+}
+
+char **
+profile_cdf_names(void)
+{
+    return data_list(CDF_FOLDER, "", ".json");
+}
+
+char *
+profile_cdf(const struct doc_at *at, const char *name, GError **error)
+{
+    g_autofree char *relative = g_strdup_printf(CDF_FOLDER "/%s.json", name);
+    char *path = data_find(relative);
+
+    if (path == NULL) {
+        g_auto(GStrv) names = profile_cdf_names();
+
+        fail_name(at, "distribution", name, names, error);
+    }
+    return path;
 }

@@ -20,4 +20,13 @@ json_t *profile_values(const struct doc_at *at, const char *device, const char *
 json_t *profile_ecn_set(const struct doc_at *at, const char *name, char **file,
                         GError **error);
 
+/* Does 'text', a `cdf`, mean a file of the user's, rather than one that comes along? */
+bool profile_is_cdf_path(const char *text);
+
+/* The full path of the distribution of flow sizes called 'name'.  Owned by the caller. */
+char *profile_cdf(const struct doc_at *at, const char *name, GError **error);
+
+/* Names of those that come along, sorted, NULL at the end.  g_strfreev(). */
+char **profile_cdf_names(void);
+
 #endif

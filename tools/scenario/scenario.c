@@ -125,7 +125,8 @@ read_all(struct scenario *s, const struct doc_at *root, GError **error)
            doc_params(root, scenario_root_table, s, NULL, error) &&
            part_topology_read(s, root, error) && part_traffic_read(s, root, error) &&
            part_nccl_read(s, root, error) && part_devices_read(s, root, error) &&
-           part_work_read(s, root, error) && part_run_read(s, root, error);
+           part_work_read(s, root, error) && part_faults_read(s, root, error) &&
+           part_run_read(s, root, error);
 }
 
 /* Steals 'root'. */
@@ -184,6 +185,7 @@ scenario_free(struct scenario *s)
         return;
     }
     part_run_clear(s);
+    part_faults_clear(s);
     part_work_clear(s);
     part_devices_clear(s);
     part_traffic_clear(s);
@@ -210,6 +212,7 @@ scenario_to_json(const struct scenario *s)
     part_traffic_write(s, root);
     part_nccl_write(s, root);
     part_work_write(s, root);
+    part_faults_write(s, root);
     part_run_write(s, root);
     return root;
 }
@@ -239,11 +242,15 @@ scenario_param_table(size_t index, const char **object)
         {"nic", nic_param_table},
         {"switch", switch_param_table},
         {"switch.ecn", ecn_param_table},
+        {"switch.watchdog", watchdog_param_table},
         {"workload", work_common_params},
         {"workload (permutation)", work_permutation_params},
         {"workload (incast)", work_incast_params},
+        {"workload (poisson)", work_poisson_params},
+        {"workload (all-to-all)", work_all_to_all_params},
         {"workload (collective)", work_collective_params},
         {"nccl", work_nccl_params},
+        {"faults", scenario_fault_table},
         {"output", scenario_output_table},
         {"output.pcap", scenario_tap_table},
     };

@@ -22,7 +22,9 @@
 #include <jansson.h>
 
 #include "models/net.h"
+#include "topologies/file/file.h"
 #include "topologies/topo.h"
+#include "workloads/file/file.h"
 #include "workloads/work_params.h"
 
 #define SCENARIO_ERROR scenario_error_quark()
@@ -59,6 +61,9 @@ struct scenario_node {
 struct scenario_output {
     int64_t sample_ps; /* PARAM_SPECIAL: no samples */
     bool messages;
+    int64_t warmup_ps,
+        cooldown_ps; /* of the run's begin and end; flows that start in them
+                                       are not counted */
 };
 
 /* `output.pcap[]`. */
@@ -87,9 +92,9 @@ struct scenario_nic {
 };
 
 struct scenario_switch {
-    char *pattern; /* owned; NULL: all */
-    char *profile; /* owned; NULL: none named */
-    uint64_t set;
+    char *pattern;              /* owned; NULL: all */
+    char *profile;              /* owned; NULL: none named */
+    uint64_t set, watchdog_set; /* of watchdog_param_table, over the same 'params' */
     struct switch_params params;
     struct scenario_ecn ecn;
     bool has_pfc, has_ecn;
@@ -101,14 +106,37 @@ struct scenario_link_override {
     struct scenario_link link;
 };
 
+/* A row of `topology.routes`, as written. */
+struct scenario_route {
+    char *at, *to;  /* owned: names or globs of switches, of hosts */
+    GPtrArray *via; /* owned: char *, names of neighbours */
+};
+
+/* `faults[].do`. */
+enum scenario_fault_kind {
+    SCENARIO_DOWN,
+    SCENARIO_UP,
+    SCENARIO_RATE,
+    SCENARIO_ERROR_RATE,
+    SCENARIO_DROP,
+    SCENARIO_PAUSE_STORM,
+    SCENARIO_SLOW_RECEIVER,
+    SCENARIO_SWITCH_DOWN,
+    SCENARIO_SWITCH_UP,
+};
+
 /* `faults`, as written. */
 struct scenario_fault {
     int64_t at_ps;
-    char *link;           /* owned */
-    enum fault_kind kind; /* FAULT_DOWN to FAULT_DROP */
-    int64_t rate_bps;     /* FAULT_RATE */
-    int64_t error_e18;    /* FAULT_ERROR_RATE */
-    GArray *packets;      /* owned: uint64_t, ascending, 1-based; FAULT_DROP */
+    enum scenario_fault_kind kind;
+    char *name;        /* owned: of a link; of a port or host; of a switch */
+    int64_t rate_bps;  /* SCENARIO_RATE, SCENARIO_SLOW_RECEIVER */
+    int64_t error_e18; /* SCENARIO_ERROR_RATE */
+    int64_t until_ps;  /* SCENARIO_PAUSE_STORM, _SLOW_RECEIVER; PARAM_SPECIAL: for ever */
+    int64_t cls;       /* SCENARIO_PAUSE_STORM; PARAM_SPECIAL: all lossless ones */
+    int64_t buffer_bytes; /* SCENARIO_SLOW_RECEIVER */
+    GArray *packets;      /* owned: uint64_t, ascending, 1-based; SCENARIO_DROP */
+    bool from_file;       /* a workload's file says it */
 };
 
 /* Reference to a host of a workload as written: by name, or by position when
@@ -135,17 +163,23 @@ struct scenario_work {
     GPtrArray *hosts; /* owned: char * names and globs; NULL: all */
 
     GArray *flows; /* owned: struct scenario_flow */
-    char *path;    /* owned: the CSV that 'flows' came from, absolute; NULL: a list */
+    char *path;    /* owned: the CSV that 'flows' came from, or the file of WORK_FILE,
+                      absolute; NULL: a list */
+    struct flow_file *file; /* owned; WORK_FILE */
     struct work_permutation permutation;
     struct work_incast incast;
     GArray *senders; /* owned: struct scenario_host; NULL: n_senders of them */
     int64_t n_senders;
-    struct scenario_host receiver;
+    struct scenario_host receiver; /* position -1: drawn for each event */
+    struct work_poisson poisson;
+    char *cdf; /* owned: name of one that comes along, or an absolute path */
+    struct work_all_to_all all_to_all;
     struct work_collective collective;
     GArray *ranks;     /* owned: uint32_t; NULL: the first n_ranks */
     int64_t n_ranks;   /* PARAM_SPECIAL: all */
     GPtrArray *traces; /* owned: char *, absolute */
-    char *format;      /* owned; NULL: by content */
+    char *format;      /* owned; of a trace or file; NULL: by content */
+    uint32_t skip;     /* bit k: enum trace_kind k is left out */
 };
 
 enum scenario_verdict {
@@ -182,7 +216,11 @@ struct scenario {
     GArray *graph_links;      /* owned: struct topo_graph_link, names owned */
     GArray *graph_link_specs; /* owned: struct scenario_link, by link */
     struct topo_graph graph;
-    GArray *link_overrides; /* owned: struct scenario_link_override, in order */
+    /* Of a topology of type file; else NULL. */
+    char *topo_format, *topo_path; /* owned; the path absolute */
+    struct topo_file *topo_file;   /* owned */
+    GArray *link_overrides;        /* owned: struct scenario_link_override, in order */
+    GArray *routes;                /* owned: struct scenario_route, in order */
 
     struct scenario_node node;
     struct scenario_nic nic;   /* every key set */
@@ -241,10 +279,24 @@ struct work_params *scenario_bind_work(const struct scenario *scenario,
                                        const struct net *net, uint32_t index,
                                        GError **error);
 
+/* A link that goes down or comes up, by a fault of its own or of a switch at its end. */
+struct scenario_link_change {
+    int64_t at_ps;
+    guint index; /* of the fault */
+    uint32_t link;
+    bool down;
+};
+
 /* Plans all faults on 'net' (net_add_fault()), in order of the scenario, between net_build()
- * and net_start(). */
-gboolean scenario_bind_faults(const struct scenario *scenario, struct net *net,
-                              GError **error);
+ * and net_start().  Returns the changes of links that follow, in order of time (struct
+ * scenario_link_change; owned by the caller), NULL with 'error'. */
+GArray *scenario_bind_faults(const struct scenario *scenario, struct net *net,
+                             GError **error);
+
+/* The profile of the host or switch called 'name': that of the last override that fits and
+ * names one, else that of `nic` or `switch`.  Borrowed. */
+const char *scenario_nic_profile(const struct scenario *scenario, const char *name);
+const char *scenario_switch_profile(const struct scenario *scenario, const char *name);
 
 /* Which ports are sampled: bytes by dense port id (after net_build()), 1 where a pattern of
  * output.series matches.  Owned by the caller (g_free); NULL without 'error': all. */

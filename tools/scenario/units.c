@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * units.c - reads quantities exactly: digits into 128 bits, then one multiplication by the
- * unit and one division by the power of ten.
+ * units.c - a number (sim/decimal.h) and what unit stands behind it.
  */
 #include <config.h>
 
 #include "tools/scenario/units.h"
 
 #include <string.h>
+
+#include "sim/decimal.h"
 
 /* A unit and its size in base units. */
 struct unit {
@@ -52,17 +53,6 @@ static const struct unit length_units[] = {
     {"mm", 1}, {"cm", 10}, {"m", 1000}, {"km", 1000000}, {NULL, 0},
 };
 
-/* 20 digits (67 bits) times the largest unit, 10^18 of a share (60 bits), fit 127 bits. */
-enum { DIGITS_MAX = 20, POWER_MAX = 38 };
-
-/* A decimal number, digits / 10^decimals, and what stands behind it. */
-struct decimal {
-    unsigned __int128 digits; /* below 10^DIGITS_MAX */
-    int decimals;             /* may be negative */
-    bool negative;
-    const char *rest;
-};
-
 static int64_t
 unit_find(const struct unit *units, const char *name)
 {
@@ -72,63 +62,6 @@ unit_find(const struct unit *units, const char *name)
         }
     }
     return 0;
-}
-
-/* 10^n, 0 <= n <= POWER_MAX. */
-static unsigned __int128
-power_of_ten(int n)
-{
-    unsigned __int128 power = 1;
-
-    while (n-- > 0) {
-        power *= 10;
-    }
-    return power;
-}
-
-/* Reads sign, digits, fraction and exponent.  FALSE: no number stands there, or it has more
- * than DIGITS_MAX significant digits. */
-static gboolean
-decimal_read(const char *text, struct decimal *d)
-{
-    bool any = false, point = false;
-    int n_digits = 0;
-
-    *d = (struct decimal){.rest = text};
-    if (*text == '-' || *text == '+') {
-        d->negative = *text++ == '-';
-    }
-    for (;; text++) {
-        if (*text == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (!g_ascii_isdigit(*text)) {
-            break;
-        }
-        any = true;
-        d->decimals += point;
-        n_digits += n_digits > 0 || *text != '0';
-        if (n_digits > DIGITS_MAX) {
-            return FALSE;
-        }
-        d->digits = d->digits * 10 + (unsigned)(*text - '0');
-    }
-    if (!any || text[-1] == '.') {
-        return FALSE;
-    }
-    if ((*text == 'e' || *text == 'E') &&
-        (g_ascii_isdigit(text[1]) ||
-         ((text[1] == '-' || text[1] == '+') && g_ascii_isdigit(text[2])))) {
-        int sign = text[1] == '-' ? -1 : 1, exponent = 0;
-
-        for (text += g_ascii_isdigit(text[1]) ? 1 : 2; g_ascii_isdigit(*text); text++) {
-            exponent = MIN(exponent * 10 + (*text - '0'), 1000);
-        }
-        d->decimals -= sign * exponent;
-    }
-    d->rest = text;
-    return TRUE;
 }
 
 static gboolean
@@ -143,31 +76,15 @@ static gboolean
 scale(const struct decimal *d, int64_t size, bool rounds, const char *text,
       int64_t *value, GError **error)
 {
-    static const char not_whole[] = "which is no whole number of the smallest unit";
-    static const char too_large[] = "which is too large";
-    unsigned __int128 product = d->digits * (unsigned __int128)size;
-    unsigned __int128 power = power_of_ten(MIN(ABS(d->decimals), POWER_MAX));
-
-    if (d->decimals > POWER_MAX && product != 0) {
-        if (!rounds) {
-            return fail_range(error, text, not_whole);
-        }
-        product = 0;
-    } else if (d->decimals >= 0) {
-        if (!rounds && product % power != 0) {
-            return fail_range(error, text, not_whole);
-        }
-        product = (product + power / 2) / power;
-    } else if (product > (unsigned __int128)INT64_MAX / power) {
-        return fail_range(error, text, too_large);
-    } else {
-        product *= power;
+    switch (decimal_scale(d, size, rounds, value)) {
+    case DECIMAL_FITS:
+        return TRUE;
+    case DECIMAL_NOT_WHOLE:
+        return fail_range(error, text, "which is no whole number of the smallest unit");
+    case DECIMAL_TOO_LARGE:
+        break;
     }
-    if (product > (unsigned __int128)INT64_MAX) {
-        return fail_range(error, text, too_large);
-    }
-    *value = (int64_t)product;
-    return TRUE;
+    return fail_range(error, text, "which is too large");
 }
 
 /* Size of the unit that 'name' is of 'kind'; 0: none. */
@@ -346,10 +263,17 @@ units_wanted(enum param_kind kind)
     return "";
 }
 
+/* 5.05 ns a metre. */
+enum { PS_PER_M = 5050 };
+
 int64_t
 units_cable_ps(int64_t length_mm)
 {
-    enum { PS_PER_M = 5050 };
-
     return (length_mm * PS_PER_M + 500) / 1000;
+}
+
+int64_t
+units_cable_mm(int64_t delay_ps)
+{
+    return (int64_t)(((__int128)delay_ps * 1000 + PS_PER_M / 2) / PS_PER_M);
 }

@@ -45,4 +45,7 @@ const char *units_wanted(enum param_kind kind);
  * 5.05 ns/m: 0.66 of the speed of light (198 m/us), fibre and copper alike. */
 int64_t units_cable_ps(int64_t length_mm);
 
+/* The cable that takes 'delay_ps' (>= 0), in mm: the inverse of units_cable_ps(). */
+int64_t units_cable_mm(int64_t delay_ps);
+
 #endif

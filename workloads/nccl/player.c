@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "models/net_lp.h"
+#include "workloads/nccl/player_graph.h"
 #include "workloads/nccl/player_state.h"
 
 static int64_t
@@ -39,15 +40,14 @@ choose(struct player_rank *rank)
     }
 }
 
-static void
-rewind_round(struct player_rank *rank)
+void
+player_rewind(struct player_rank *rank)
 {
     for (uint32_t m = 0; m < rank->n_members; m++) {
         struct player_member *member = &rank->members[m];
 
         member->next_op = rank->player->comms[member->comm]->first_op;
     }
-    choose(rank);
 }
 
 /* When the rank's next operation may begin. */
@@ -67,28 +67,35 @@ due_ps(const struct player_rank *rank)
 }
 
 static struct player_span *
-span_of(const struct player_rank *rank)
+span_of(const struct player_rank *rank, uint32_t op, uint32_t member)
 {
-    const struct player_op *op = &rank->player->ops[rank->op];
-    const struct player_comm *comm = rank->player->comms[op->spec.comm];
-    uint32_t part = comm->part_of[rank->members[rank->member].rank];
+    const struct player_op *of = &rank->player->ops[op];
+    const struct player_comm *comm = rank->player->comms[of->spec.comm];
+    uint32_t part = comm->part_of[rank->members[member].rank];
 
-    return &comm->parts[part].spans[rank->round * comm->n_ops + op->index];
+    return &comm->parts[part].spans[rank->round * comm->n_ops + of->index];
 }
 
-/* The rank begins its operation; true when there was nothing to do. */
-static bool
-begin(struct player_rank *rank, int64_t now_ps)
+bool
+player_begin(struct player_rank *rank, uint32_t op, uint32_t member, int64_t now_ps)
 {
-    const struct player_op *op = &rank->player->ops[rank->op];
-    struct player_span *span = span_of(rank);
+    const struct player_op *of = &rank->player->ops[op];
+    struct player_span *span = span_of(rank, op, member);
 
     if (span->start_ps > now_ps) {
         span->start_ps = now_ps;
     }
-    rank->busy = true;
-    return ring_start(rank->player->comms[op->spec.comm]->ring,
-                      rank->members[rank->member].rank, &op->call, now_ps);
+    return ring_start(rank->player->comms[of->spec.comm]->ring,
+                      rank->members[member].rank, &of->call, now_ps);
+}
+
+void
+player_end(struct player_rank *rank, uint32_t op, uint32_t member, int64_t now_ps)
+{
+    struct player_span *span = span_of(rank, op, member);
+
+    span->end_ps = max_i64(span->end_ps, now_ps);
+    rank->members[member].next_op = rank->player->ops[op].next;
 }
 
 /* The rank has ended its operation: takes the next one, of the next round if need be. */
@@ -96,18 +103,17 @@ static void
 end(struct player_rank *rank, int64_t now_ps)
 {
     const struct player *player = rank->player;
-    struct player_span *span = span_of(rank);
     int64_t gap_ps = player->params->common.gap_ps;
 
-    span->end_ps = max_i64(span->end_ps, now_ps);
+    player_end(rank, rank->op, rank->member, now_ps);
     rank->busy = false;
-    rank->members[rank->member].next_op = player->ops[rank->op].next;
     choose(rank);
     if (rank->op == PLAYER_NONE) {
         rank->round++;
         rank->round_ps = now_ps + gap_ps;
         rank->ready_ps = rank->round_ps;
-        rewind_round(rank);
+        player_rewind(rank);
+        choose(rank);
     } else {
         rank->ready_ps = player->ops[rank->op].spec.has_time ? now_ps : now_ps + gap_ps;
     }
@@ -124,7 +130,8 @@ play_on(struct player_rank *rank, int64_t now_ps)
             work_timer_set(rank->lp, &rank->timer, at_ps);
             return;
         }
-        if (!begin(rank, now_ps)) {
+        rank->busy = true;
+        if (!player_begin(rank, rank->op, rank->member, now_ps)) {
             return;
         }
         end(rank, now_ps);
@@ -145,6 +152,15 @@ finished(void *net, uint32_t comm_rank, int64_t start_ps, int64_t now_ps)
     struct player_rank *rank = rank_of(net, comm_rank);
 
     (void)start_ps; /* noted when it began */
+    if (rank->graph) {
+        uint32_t member = 0;
+
+        while (rank->player->comms[rank->members[member].comm] != net) {
+            member++;
+        }
+        graph_finished(rank, member, now_ps);
+        return;
+    }
     end(rank, now_ps);
     play_on(rank, now_ps);
 }
@@ -345,8 +361,13 @@ start_rank(struct player_rank *rank)
     rank->lp = net_lp_of_host(player->net, rank->host);
     rank->round_ps =
         player->params->common.start_ps + net_jitter_ps(player->net, rank->host);
+    if (rank->graph) {
+        graph_start(rank);
+        return;
+    }
     rank->ready_ps = rank->round_ps;
-    rewind_round(rank);
+    player_rewind(rank);
+    choose(rank);
     rank->done = rank->op == PLAYER_NONE;
     if (!rank->done) {
         net_op_begin(rank->lp);

@@ -6,7 +6,8 @@
  * A job has ranks, each on a GPU of a host; communicators over them; and a list of
  * all_reduces, each of one communicator.  A rank does those of its communicators one after
  * the other in the order of the list, as on one stream: it begins the next one when it has
- * itself ended the one before, and not before its time.  There is no barrier.
+ * itself ended the one before, and not before its time.  There is no barrier.  With nodes
+ * (player_add_node()) it goes by what each waits for instead.
  *
  * Which NIC: GPU g of a host with n NICs and G GPUs has NIC g mod n; if n > G, the
  * k = ceil(n / G) NICs from g k on (mod n).  A communicator uses the NICs of its GPUs on a
@@ -33,6 +34,20 @@
 
 struct player;
 
+/* NICs of a GPU of a host with 'n_gpus' (>= 1) and 'n_nics' (>= 1): how many, and the k-th of
+ * GPU 'gpu', as said above. */
+static inline uint32_t
+player_nics_a_gpu(uint32_t n_gpus, uint32_t n_nics)
+{
+    return n_nics > n_gpus ? (n_nics + n_gpus - 1) / n_gpus : 1;
+}
+
+static inline uint32_t
+player_nic_of_gpu(uint32_t gpu, uint32_t k, uint32_t n_gpus, uint32_t n_nics)
+{
+    return (gpu * player_nics_a_gpu(n_gpus, n_nics) + k) % n_nics;
+}
+
 /* A communicator. */
 struct player_comm_spec {
     const char *name;      /* for messages; copied; NULL: the only one */
@@ -55,6 +70,24 @@ struct player_op_spec {
                                         freed, or NULL: time_ps for all */
 };
 
+#define PLAYER_NO_OP UINT32_MAX
+
+/* What ranks do, and what it waits for, where that is not simply one operation after the
+ * other (player_graph.h). */
+struct player_node_spec {
+    uint32_t op;      /* number of the operation; PLAYER_NO_OP: computing, or left out */
+    uint32_t comm;    /* whose ranks take part */
+    int32_t rank;     /* of these the only one, or -1: all */
+    bool is_left_out; /* takes no time, and waits for no other of its kind */
+    int64_t duration_ps;   /* of computing */
+    const uint32_t *after; /* borrowed until player_build(): earlier nodes, by number */
+    uint32_t n_after;
+    int64_t delay_ps; /* from the end of the last of them */
+    bool has_time;    /* as in player_op_spec, with */
+    int64_t time_ps;
+    const int64_t *rank_times_ps; /* one with 'rank' */
+};
+
 /* A job of 'n_ranks' (>= 1): rank r is GPU rank_gpu[r] of host rank_host[r] (host ids;
  * copied).  'params' is borrowed until player_free().  NULL on error. */
 struct player *player_new(struct net *net, const struct work_params *params,
@@ -67,6 +100,10 @@ void player_add_comm(struct player *player, const struct player_comm_spec *spec)
 
 /* Adds an operation; the communicator is there. */
 void player_add_op(struct player *player, const struct player_op_spec *spec);
+
+/* Adds a node, whose number is the count of those before.  With any, each operation is in one
+ * node, in the same order; times are the nodes'. */
+void player_add_node(struct player *player, const struct player_node_spec *spec);
 
 /* When all is added: rings, connections, pipes, timers.  Communicators without operations
  * get none. */

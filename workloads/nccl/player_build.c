@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sim/mem.h"
+#include "workloads/nccl/player_graph.h"
 #include "workloads/nccl/player_state.h"
 
 /* Most calls of a workload, rounds counted, times hosts that keep account of them: 1 GiB of
@@ -84,10 +85,12 @@ player_free(struct player *player)
     }
     for (uint32_t r = 0; r < player->n_ranks; r++) {
         g_free(player->ranks[r].members);
+        graph_free(player->ranks[r].graph);
     }
     g_free(player->comms);
     free(player->ranks);
     g_free(player->ops);
+    g_free(player->nodes);
     g_free(player->calls);
     g_free(player->stream_results);
     g_free(player);
@@ -159,6 +162,17 @@ player_add_op(struct player *player, const struct player_op_spec *spec)
     comm->last_op = player->n_ops++;
 }
 
+void
+player_add_node(struct player *player, const struct player_node_spec *spec)
+{
+    if (player->n_nodes == player->cap_nodes) {
+        player->cap_nodes = player->cap_nodes ? 2 * player->cap_nodes : 16;
+        player->nodes =
+            g_renew(struct player_node_spec, player->nodes, player->cap_nodes);
+    }
+    player->nodes[player->n_nodes++] = *spec;
+}
+
 /* ---- NICs and channels ------------------------------------------------------------- */
 
 static int
@@ -179,10 +193,10 @@ find_nics(const struct player *player, struct player_comm *comm)
         const struct player_rank *rank = &player->ranks[comm->ranks[i]];
         struct player_part *part = &comm->parts[comm->part_of[i]];
         uint32_t n = player->net->nodes[player->net->node_of_host[part->host]].n_ports;
-        uint32_t each = n > gpus ? (n + gpus - 1) / gpus : 1;
+        uint32_t each = player_nics_a_gpu(gpus, n);
 
         for (uint32_t k = 0; k < each && n > 0; k++) {
-            uint32_t nic = (rank->gpu * each + k) % n;
+            uint32_t nic = player_nic_of_gpu(rank->gpu, k, gpus, n);
             bool known = false;
 
             for (uint32_t j = 0; j < part->n_nics; j++) {
@@ -585,5 +599,5 @@ player_build(struct player *player, GError **error)
             return FALSE;
         }
     }
-    return TRUE;
+    return graph_build(player, error);
 }

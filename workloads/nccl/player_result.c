@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "workloads/nccl/player_graph.h"
 #include "workloads/nccl/player_state.h"
 
 /* ---- calls ------------------------------------------------------------------------- */
@@ -141,10 +142,10 @@ player_pipe_bytes(const struct player *player)
 
 static void
 add_line(GPtrArray *lines, uint32_t most, uint32_t *n, const struct player_rank *rank,
-         uint32_t r, const char *what)
+         uint32_t r, uint32_t op, const char *what)
 {
     const struct player *player = rank->player;
-    const struct player_op_spec *spec = &player->ops[rank->op].spec;
+    const struct player_op_spec *spec = &player->ops[op].spec;
     const char *name = player->comms[spec->comm]->name;
     const char *host = player->net->nodes[player->net->node_of_host[rank->host]].name;
 
@@ -153,7 +154,7 @@ add_line(GPtrArray *lines, uint32_t most, uint32_t *n, const struct player_rank 
             lines, g_strdup_printf("workload[%u]: call %lld, all_reduce of %lld B%s%s: "
                                    "%s, rank %u of the job: %s",
                                    player->params->index,
-                                   (long long)(rank->round * player->n_ops + rank->op),
+                                   (long long)(rank->round * player->n_ops + op),
                                    (long long)spec->bytes, name ? ", communicator " : "",
                                    name ? name : "", host, r, what));
     }
@@ -161,21 +162,55 @@ add_line(GPtrArray *lines, uint32_t most, uint32_t *n, const struct player_rank 
 
 static void
 add_waits(GPtrArray *lines, uint32_t most, uint32_t *n, const struct player_rank *rank,
-          uint32_t r)
+          uint32_t r, uint32_t op, uint32_t member)
 {
-    const struct player_comm *comm =
-        rank->player->comms[rank->player->ops[rank->op].spec.comm];
-    uint32_t comm_rank = rank->members[rank->member].rank;
+    const struct player_comm *comm = rank->player->comms[rank->player->ops[op].spec.comm];
+    uint32_t comm_rank = rank->members[member].rank;
     uint32_t n_before = *n;
     char text[256];
 
     for (uint32_t c = 0; c < comm->n_channels; c++) {
         if (ring_describe_wait(comm->ring, comm_rank, c, text, sizeof text)) {
-            add_line(lines, most, n, rank, r, text);
+            add_line(lines, most, n, rank, r, op, text);
         }
     }
     if (*n == n_before) {
-        add_line(lines, most, n, rank, r, "at work");
+        add_line(lines, most, n, rank, r, op, "at work");
+    }
+}
+
+/* What the streams of 'rank' are in, or else the first thing it has not begun. */
+static void
+add_graph_lines(GPtrArray *lines, uint32_t most, uint32_t *n,
+                const struct player_rank *rank, uint32_t r)
+{
+    const struct graph_rank *graph = rank->graph;
+    const struct player_node_spec *nodes = rank->player->nodes;
+    uint32_t n_before = *n;
+
+    for (uint32_t s = 0; s < graph->n_streams; s++) {
+        const struct graph_stream *stream = &graph->streams[s];
+
+        if (stream->busy && nodes[graph->items[stream->item].node].op != PLAYER_NO_OP) {
+            add_waits(lines, most, n, rank, r, nodes[graph->items[stream->item].node].op,
+                      s);
+        }
+    }
+    for (uint32_t i = 0; i < graph->n_items && *n == n_before; i++) {
+        const struct graph_item *item = &graph->items[i];
+        uint32_t op = nodes[item->node].op;
+
+        if (!item->ended && op != PLAYER_NO_OP) {
+            add_line(lines, most, n, rank, r, op, "not begun");
+        }
+    }
+    if (*n == n_before && (*n)++ < most) {
+        const struct net *net = rank->player->net;
+
+        g_ptr_array_add(
+            lines, g_strdup_printf("workload[%u]: computing: %s, rank %u of the job",
+                                   rank->player->params->index,
+                                   net->nodes[net->node_of_host[rank->host]].name, r));
     }
 }
 
@@ -190,10 +225,12 @@ player_unfinished(const struct player *player, GPtrArray *lines, uint32_t most)
         if (rank->done) {
             continue;
         }
-        if (rank->busy) {
-            add_waits(lines, most, &n, rank, r);
+        if (rank->graph) {
+            add_graph_lines(lines, most, &n, rank, r);
+        } else if (rank->busy) {
+            add_waits(lines, most, &n, rank, r, rank->op, rank->member);
         } else {
-            add_line(lines, most, &n, rank, r, "not begun");
+            add_line(lines, most, &n, rank, r, rank->op, "not begun");
         }
     }
     if (n > most) {

@@ -3,7 +3,8 @@
  * player_state.h - what a player consists of; private to player.c, which plays,
  * player_build.c, which makes it, player_bound.c and player_result.c, which read it.
  *
- * Invariants: a rank is in at most one call; what a rank, a stream or a span holds is
+ * Invariants: a rank is in at most one call of a communicator, and without a graph in at most
+ * one; what a rank, a stream or a span holds is
  * changed by events of one host only and shares no cache line with another host's.
  */
 #ifndef ROCESIM_WORKLOADS_NCCL_PLAYER_STATE_H
@@ -91,18 +92,19 @@ struct player_rank {
     _Alignas(64) struct player *player; /* borrowed */
     struct lp *lp;                      /* borrowed; from the start on */
     uint32_t host, gpu;
-    uint32_t op;     /* to be begun or in work; PLAYER_NONE: the round is over */
-    uint32_t member; /* that it belongs to; read only with an op */
-    bool busy;       /* in work */
+    uint32_t op;     /* to be begun or in work; PLAYER_NONE: the round is over; this, */
+    uint32_t member; /* that it belongs to (read only with an op), and */
+    bool busy;       /* in work: only without a graph */
     bool done;       /* all rounds are over */
     int64_t round, round_ps;
     int64_t ready_ps;              /* the next operation begins not before */
     struct player_member *members; /* owned */
     uint32_t n_members;
-    struct work_timer timer;
-    struct pipe out;    /* data to GPUs of the host, at the pipe's rate */
-    struct pipe in;     /* data from them; player.c adds the time they take */
-    struct pipe credit; /* slots given back to them */
+    struct graph_rank *graph; /* owned; NULL: one operation after the other */
+    struct work_timer timer;  /* read only without a graph */
+    struct pipe out;          /* data to GPUs of the host, at the pipe's rate */
+    struct pipe in;           /* data from them; player.c adds the time they take */
+    struct pipe credit;       /* slots given back to them */
 };
 
 struct player {
@@ -114,6 +116,8 @@ struct player {
     uint32_t n_comms;
     struct player_op *ops; /* owned */
     uint32_t n_ops, cap_ops;
+    struct player_node_spec *nodes; /* owned */
+    uint32_t n_nodes, cap_nodes;
     int64_t n_rounds;
     bool splits_data;          /* each message over all queue pairs */
     struct call_result *calls; /* owned; from the start on */
@@ -130,6 +134,12 @@ extern const struct qp_user_ops player_user;
 /* KIND_WORK of a rank, of a lane: player.c. */
 void player_rank_fire(struct lp *lp, struct work_timer *timer);
 void player_lane_fire(struct lp *lp, struct work_timer *timer);
+
+/* A rank begins operation 'op' of its 'member'; true when there was nothing to do.  It has
+ * ended it.  All its operations are to come again.  player.c. */
+bool player_begin(struct player_rank *rank, uint32_t op, uint32_t member, int64_t now_ps);
+void player_end(struct player_rank *rank, uint32_t op, uint32_t member, int64_t now_ps);
+void player_rewind(struct player_rank *rank);
 
 /* Fills bound_ps of all calls: player_bound.c.  When queue pairs are there. */
 void player_bound(struct player *player);

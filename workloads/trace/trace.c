@@ -23,8 +23,8 @@ static const struct trace_ops *const readers[] = {
 };
 
 static const char *const kind_names[TRACE_N_KINDS] = {
-    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
-    "all_to_all", "gather",     "scatter",        "send",      "recv"};
+    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all",
+    "gather",     "scatter",    "send",           "recv",      "compute"};
 
 static const char *const type_names[TRACE_N_TYPES] = {
     "int8", "uint8", "int32", "uint32", "int64",    "uint64",
@@ -354,7 +354,8 @@ read_sources(GPtrArray *sources, GError **error)
         good = false;
     }
     if (good && run.ops->finish(run.reader, error)) {
-        trace = trace_build_finish(run.build, error);
+        trace = run.ops->take != NULL ? run.ops->take(run.reader)
+                                      : trace_build_finish(run.build, error);
         if (trace != NULL) {
             trace->format = run.ops->name;
         }
@@ -430,6 +431,7 @@ trace_free(struct trace *trace)
     g_strfreev(trace->files);
     g_strfreev(trace->warnings);
     g_free(trace->times_ps);
+    g_free(trace->afters);
     g_free(trace);
 }
 
@@ -461,8 +463,14 @@ op_check(const struct trace *trace, size_t index)
     const struct trace_comm *comm = &trace->comms[op->comm];
     const bool is_p2p = trace_kind_is_p2p(op->kind);
     g_assert(op->count >= 0 && op->bytes == op->count * trace_type_bytes(op->type));
-    g_assert(is_p2p ? op->rank >= 0 && (uint32_t)op->rank < comm->n_ranks
-                    : op->rank == TRACE_NO_RANK);
+    const bool is_compute = op->kind == TRACE_COMPUTE;
+    const bool has_rank = op->rank >= 0 && (uint32_t)op->rank < comm->n_ranks;
+    g_assert(is_p2p ? has_rank : op->rank == TRACE_NO_RANK || (is_compute && has_rank));
+    g_assert(op->duration_ps >= 0 && (is_compute || op->duration_ps == 0));
+    g_assert(op->delay_ps >= 0 && (trace->is_graph || (!is_compute && op->n_after == 0)));
+    for (uint32_t i = 0; i < op->n_after; i++) {
+        g_assert(op->after[i] < index);
+    }
     g_assert(is_p2p || trace_kind_has_root(op->kind)
                  ? op->peer >= 0 && (uint32_t)op->peer < comm->n_ranks
                  : op->peer == TRACE_NO_RANK);
@@ -478,7 +486,7 @@ op_check(const struct trace *trace, size_t index)
     }
     g_assert(op->has_time == (op->rank_times_ps != NULL) &&
              (op->has_time || !trace->has_times));
-    const uint32_t n_times = !op->has_time ? 0 : is_p2p ? 1 : comm->n_ranks;
+    const uint32_t n_times = op->has_time ? trace_op_n_ranks(trace, op) : 0;
     int64_t min_ps = INT64_MAX;
     for (uint32_t i = 0; i < n_times; i++) {
         min_ps = MIN(min_ps, op->rank_times_ps[i]);
@@ -562,6 +570,54 @@ trace_kind_has_redop(enum trace_kind kind)
 {
     return kind == TRACE_ALL_REDUCE || kind == TRACE_REDUCE_SCATTER ||
            kind == TRACE_REDUCE;
+}
+
+/* Index of 'name' in 'names[n]', or 'n'. */
+static unsigned
+find_name(const char *const names[], unsigned n, const char *name)
+{
+    unsigned i = 0;
+
+    while (i < n && strcmp(names[i], name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+enum trace_kind
+trace_find_kind(const char *name)
+{
+    return (enum trace_kind)find_name(kind_names, TRACE_N_KINDS, name);
+}
+
+enum trace_type
+trace_find_type(const char *name)
+{
+    return (enum trace_type)find_name(type_names, TRACE_N_TYPES, name);
+}
+
+enum trace_redop
+trace_find_redop(const char *name)
+{
+    return (enum trace_redop)find_name(redop_names, TRACE_N_REDOPS, name);
+}
+
+enum trace_algo
+trace_find_algo(const char *name)
+{
+    return (enum trace_algo)find_name(algo_names, TRACE_N_ALGOS, name);
+}
+
+enum trace_proto
+trace_find_proto(const char *name)
+{
+    return (enum trace_proto)find_name(proto_names, TRACE_N_PROTOS, name);
+}
+
+uint32_t
+trace_op_n_ranks(const struct trace *trace, const struct trace_op *op)
+{
+    return op->rank != TRACE_NO_RANK ? 1 : trace->comms[op->comm].n_ranks;
 }
 
 const char *

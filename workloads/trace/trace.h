@@ -9,7 +9,13 @@
  *   where ranks disagree (several streams), a warning says so;
  * - a collective stands once, and every rank of its communicator called it with
  *   the same kind, count, type, reduction and root;
- * - every send has its receive ('pair'), of the same number of bytes.
+ * - every send has its receive ('pair'), of the same number of bytes;
+ * - an operation comes after those it names in 'after', and a rank of it is in each.
+ *
+ * What begins when: a trace of logs ('is_graph' false) has each rank do its calls one after
+ * the other in the order of 'ops'.  In a graph a rank does those of one communicator in that
+ * order, and its computing likewise, but the communicators and the computing side by side;
+ * 'after' says what has to wait for what.
  */
 #ifndef ROCESIM_WORKLOADS_TRACE_TRACE_H
 #define ROCESIM_WORKLOADS_TRACE_TRACE_H
@@ -50,6 +56,7 @@ enum trace_kind {
     TRACE_SCATTER,
     TRACE_SEND,
     TRACE_RECV,
+    TRACE_COMPUTE, /* no communication: the rank, or each of the communicator, is busy */
     TRACE_N_KINDS
 };
 
@@ -127,7 +134,8 @@ struct trace_op {
     enum trace_type type;
     enum trace_redop redop; /* read only for all_reduce, reduce_scatter and reduce */
     uint32_t comm;          /* index into 'comms' */
-    int32_t rank;  /* communicator rank that sends or receives; else TRACE_NO_RANK */
+    int32_t rank;  /* communicator rank that sends, receives, or computes alone; else
+                             * TRACE_NO_RANK */
     int32_t peer;  /* root (broadcast, reduce, gather, scatter) or the other rank of a
                              * send or receive, a communicator rank; else TRACE_NO_RANK */
     int64_t pair;  /* index of the receive of a send and back; else TRACE_NO_PAIR */
@@ -137,6 +145,13 @@ struct trace_op {
                              * received per rank for reduce_scatter, per pair of ranks for
                              * all_to_all, gather and scatter, the whole vector else */
     int64_t bytes; /* 'count' times the size of 'type' */
+    int64_t duration_ps; /* of computing; else 0 */
+
+    /* Only in a graph: a rank begins 'delay_ps' after it has ended those of 'after' that it
+     * is in. */
+    const uint32_t *after; /* borrowed from the trace: [n_after] indices into 'ops' */
+    uint32_t n_after;
+    int64_t delay_ps;
 
     bool has_time;
     int64_t time_ps; /* first rank's call, since the first call of the trace */
@@ -155,6 +170,7 @@ struct trace_op {
 
 struct trace {
     const char *format; /* borrowed; name of the reader */
+    bool is_graph;
     uint32_t n_ranks;
     struct trace_rank *ranks; /* owned */
     uint32_t n_hosts;
@@ -168,6 +184,7 @@ struct trace {
     char **files;         /* owned, NULL at the end; in the order read */
     char **warnings;   /* owned, NULL at the end; repairs made and doubts, for the user */
     int64_t *times_ps; /* owned; what 'rank_times_ps' point into */
+    uint32_t *afters;  /* owned; what 'after' point into */
 };
 
 GQuark trace_error_quark(void);
@@ -201,6 +218,22 @@ const char *trace_proto_name(enum trace_proto proto);
 
 /* Size of one element, 1 to 8. */
 int64_t trace_type_bytes(enum trace_type type);
+
+/* The kind called 'name', or TRACE_N_KINDS; likewise. */
+enum trace_kind trace_find_kind(const char *name);
+enum trace_type trace_find_type(const char *name);
+enum trace_redop trace_find_redop(const char *name);
+enum trace_algo trace_find_algo(const char *name);
+enum trace_proto trace_find_proto(const char *name);
+
+/* Ranks that take part in 'op'. */
+uint32_t trace_op_n_ranks(const struct trace *trace, const struct trace_op *op);
+
+/* Writes 'trace' as JSON lines (docs/trace/jsonl.md) through 'put', a line with its end at a
+ * time, until that says false.  Read again it is the same trace, but that calls of logs have
+ * become a graph in which each rank's follow each other. */
+void trace_write_jsonl(const struct trace *trace,
+                       bool (*put)(void *ctx, const char *line), void *ctx);
 
 /* True for the operations of one rank: send and receive. */
 bool trace_kind_is_p2p(enum trace_kind kind);

@@ -550,6 +550,18 @@ trace_build_warn(struct trace_build *build, const char *format, ...)
     }
 }
 
+void
+trace_build_take_texts(struct trace_build *build, struct trace *trace)
+{
+    if (build->n_warnings > MAX_WARNINGS) {
+        g_ptr_array_add(
+            build->warnings,
+            g_strdup_printf("and %u more warnings", build->n_warnings - MAX_WARNINGS));
+    }
+    steal_strings(&build->files, &trace->files);
+    steal_strings(&build->warnings, &trace->warnings);
+}
+
 struct trace *
 trace_build_finish(struct trace_build *build, GError **error)
 {
@@ -578,12 +590,6 @@ trace_build_finish(struct trace_build *build, GError **error)
     build_comms(build, number, index_of, trace);
     build_ops(build, placed, ops, merged->len, index_of, trace);
     build_times(build, placed, ops, trace);
-    if (build->n_warnings > MAX_WARNINGS) {
-        g_ptr_array_add(
-            build->warnings,
-            g_strdup_printf("and %u more warnings", build->n_warnings - MAX_WARNINGS));
-    }
-    steal_strings(&build->files, &trace->files);
-    steal_strings(&build->warnings, &trace->warnings);
+    trace_build_take_texts(build, trace);
     return trace;
 }

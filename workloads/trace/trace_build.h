@@ -33,13 +33,17 @@ struct trace_file {
 /* A reader.  'probe' tells whether 'data' looks like the format, by content alone.
  * 'open' makes the reader's state for one trace, feeding 'build' (borrowed until
  * 'close').  'read' takes one file; files come one after the other.  'finish', after the
- * last file, reports what needed all of them.  'close' frees the state at any time. */
+ * last file, reports what needed all of them.  'take' (NULL: the builder merges what it was
+ * told) gives the trace, for a format whose lines are whole operations; owned by the caller,
+ * but that files and warnings are trace_build_take_texts()'s.  'close' frees the state at any
+ * time. */
 struct trace_ops {
     const char *name, *source;
     gboolean (*probe)(const char *data, size_t n_bytes);
     void *(*open)(struct trace_build *build);
     gboolean (*read)(void *reader, const struct trace_file *file, GError **error);
     gboolean (*finish)(void *reader, GError **error);
+    struct trace *(*take)(void *reader);
     void (*close)(void *reader);
 };
 
@@ -119,6 +123,9 @@ void trace_build_time_step(struct trace_build *build, int64_t step_ps);
 /* Adds a warning.  Beyond 20 only their number is kept. */
 void trace_build_warn(struct trace_build *build, const char *format, ...)
     G_GNUC_PRINTF(2, 3);
+
+/* Moves the names of files and the warnings to 'trace'. */
+void trace_build_take_texts(struct trace_build *build, struct trace *trace);
 
 /* Merges all.  Returns a new trace owned by the caller, or NULL and 'error'. */
 struct trace *trace_build_finish(struct trace_build *build, GError **error);
