@@ -106,7 +106,7 @@ const struct param nic_param_table[] = {
      .unit = "bytes",
      .def = 4096,
      .min = 64,
-     .max = MTU_MAX_BYTES,
+     .max = HPCC_MTU_MAX_BYTES,
      .source =
          "InfiniBand Architecture 1.4, 9.4.3: the path MTU; 4096 is usual for RoCE on "
          "jumbo frames",

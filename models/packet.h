@@ -51,6 +51,8 @@ enum wire_format {
  * frame is PPP 14, IP 20, 9.  Source: HPCC, custom-header.cc, rdma-hw.cc, pause-header.cc
  * as docs/hpcc.md lists them. */
 #define HPCC_DATA_BYTES 48
+/* Largest payload of a packet there; SimAI has 9000. */
+#define HPCC_MTU_MAX_BYTES 9216
 #define HPCC_ACK_BYTES 60
 #define HPCC_PFC_BYTES 43
 
@@ -77,8 +79,8 @@ enum packet_flag {
     PACKET_ACK_REQ = 4, /* BTH.AckReq */
     PACKET_IMM = 8,     /* the message ends with immediate data */
     PACKET_AGAIN = 16,  /* a retransmission */
+    PACKET_SEND = 32,   /* of a SEND, not of a WRITE */
     PACKET_ECHO = 128, /* an answer that says its request was marked: in place of a CNP */
-    PACKET_SEND = 32,  /* of a SEND, not of a WRITE */
 };
 
 /* ECN field of the ToS byte (RFC 3168). */

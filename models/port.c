@@ -113,19 +113,23 @@ as_threshold(double probability)
     return probability >= 1 ? UINT64_MAX : (uint64_t)(probability * 0x1p64);
 }
 
+/* Largest frame on any wire. */
+enum { MOST_BYTES = HPCC_MTU_MAX_BYTES + HPCC_DATA_BYTES };
+static_assert((int)MOST_BYTES >= (int)FRAME_MAX_BYTES, "also of `wire` roce");
+
 /* A frame of n bytes survives with probability (1 - bit_rate)^8n, by repeated products:
  * no libm result may decide about an event. */
 static uint64_t *
 thresholds_by_size(double frame_rate, double bit_rate)
 {
-    uint64_t *by_size = mem_zero(FRAME_MAX_BYTES + 1, sizeof *by_size);
+    uint64_t *by_size = mem_zero(MOST_BYTES + 1, sizeof *by_size);
     double survive = 1 - frame_rate;
     double byte = 1;
 
     for (int i = 0; i < 8; i++) {
         byte *= 1 - bit_rate;
     }
-    for (int i = 0; i <= FRAME_MAX_BYTES; i++) {
+    for (int i = 0; i <= MOST_BYTES; i++) {
         by_size[i] = as_threshold(1 - survive);
         survive *= byte;
     }

@@ -272,7 +272,7 @@ refusals(void **state)
     refused("\"nic\": {\"mtu\": 1000}",
             "nic.mtu: is 1000; allowed is 256, 512, 1024, 2048, 4096");
     refused("\"nics\": {\"host1\": {\"mtu\": 1000}}", "nics.host1.mtu: is 1000");
-    refused("\"wire\": \"hpcc\", \"nic\": {\"mtu\": 5000}", "nic.mtu");
+    refused("\"wire\": \"hpcc\", \"nic\": {\"mtu\": 9217}", "nic.mtu");
     refused("\"nic\": {\"go_back\": \"chunk\", \"chunk\": \"5KB\"}",
             "nic.chunk: is 5000B; allowed is a multiple of mtu, which is 4096");
     refused("\"nic\": {\"window\": 5}", "nic.window");

@@ -398,6 +398,27 @@ is_ib_mtu(int64_t bytes)
     return bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
 }
 
+/* What a selective repeat, or refusing a message, cannot be combined with. */
+static gboolean
+check_with_sr(const struct doc_at *at, const struct nic_params *p, GError **error)
+{
+    if (p->go_back == GO_BACK_CHUNK &&
+        (p->retransmit == NIC_SR || p->receive_queue > 0)) {
+        return doc_fail_key(at, "go_back", SCENARIO_ERROR_VALUE, error,
+                            "is \"chunk\", which %s has no meaning for; allowed is "
+                            "\"packet\"",
+                            p->retransmit == NIC_SR ? "retransmit \"sr\""
+                                                    : "receive_queue");
+    }
+    if (p->cnp == CNP_ON_ACK && p->retransmit == NIC_SR) {
+        return doc_fail_key(
+            at, "cnp", SCENARIO_ERROR_VALUE, error,
+            "is \"ack\", but packets out of order have no ACK of their own "
+            "with retransmit \"sr\"; allowed is \"packet\"");
+    }
+    return TRUE;
+}
+
 gboolean
 part_check_nic(const struct scenario *s, const struct doc_at *at,
                const struct nic_params *p, GError **error)
@@ -415,7 +436,7 @@ part_check_nic(const struct scenario *s, const struct doc_at *at,
                             "B; allowed is a multiple of mtu, which is %" G_GINT64_FORMAT,
                             p->chunk_bytes, p->mtu_bytes);
     }
-    return TRUE;
+    return check_with_sr(at, p, error);
 }
 
 static gboolean

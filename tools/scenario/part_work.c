@@ -690,6 +690,18 @@ check_nccl_common(const struct doc_at *at, const struct scenario_work *w, GError
 }
 
 static gboolean
+check_read(const struct scenario *s, const struct doc_at *at,
+           const struct scenario_work *w, GError **error)
+{
+    if (w->common.verb == WORK_READ && s->nic.params.cnp == CNP_ON_ACK) {
+        return doc_fail_key(at, "verb", SCENARIO_ERROR_VALUE, error,
+                            "is \"read\", whose responses have no ACKs for nic.cnp "
+                            "\"ack\" to be told by; allowed are the others");
+    }
+    return TRUE;
+}
+
+static gboolean
 read_common(const struct scenario *s, const struct doc_at *at, struct scenario_work *w,
             GError **error)
 {
@@ -702,6 +714,7 @@ read_common(const struct scenario *s, const struct doc_at *at, struct scenario_w
     w->common.verb = is_nccl(w->kind) ? WORK_WRITE_IMM : WORK_WRITE;
     if (!doc_params(at, work_common_params, &w->common, &w->set, error) ||
         (is_nccl(w->kind) && !check_nccl_common(at, w, error)) ||
+        !check_read(s, at, w, error) ||
         (qos.json != NULL && !doc_text(&qos, &name, error))) {
         return FALSE;
     }
