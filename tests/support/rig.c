@@ -24,6 +24,7 @@ rig_init(struct rig *rig, uint64_t seed)
                      .records = g_array_new(FALSE, FALSE, sizeof(struct probe_record))};
     param_set_defaults(nic_param_table, &rig->nic);
     param_set_defaults(switch_param_table, &rig->sw);
+    param_set_defaults(watchdog_param_table, &rig->sw);
     rig->nic.jitter_ps = 0;
     rig->nic.pfc = 1 << 3;
     rig->sw.pfc = 1 << 3;
