@@ -3,6 +3,7 @@
 dist_doc_DATA = \
 	docs/architecture.md \
 	docs/capture.md \
+	docs/hpcc.md \
 	docs/import.md \
 	docs/nccl.md \
 	docs/performance.md \

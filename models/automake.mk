@@ -2,12 +2,15 @@
 
 noinst_LIBRARIES += libmodels.a
 libmodels_a_SOURCES = \
+	models/base_rtt.c \
+	models/base_rtt.h \
 	models/cc/cc.c \
 	models/cc/cc.h \
 	models/cc/cc_dcqcn.c \
 	models/cc/cc_dcqcn.h \
 	models/cc/cc_list.def \
 	models/cc/cc_none.c \
+	models/cc/dcqcn_params.c \
 	models/deadlock.c \
 	models/deadlock.h \
 	models/event_kinds.h \
@@ -41,8 +44,11 @@ libmodels_a_SOURCES = \
 	models/nic/retx_sr.c \
 	models/nic/retx_sr.h \
 	models/nic/rnr.c \
+	models/nic/scan.c \
+	models/nic/scan.h \
 	models/nic/send.c \
 	models/nic/turn.c \
+	models/nic/window.h \
 	models/packet.h \
 	models/port.c \
 	models/port.h \
@@ -59,6 +65,9 @@ libmodels_a_SOURCES = \
 	models/switch/headroom.h \
 	models/switch/lb.c \
 	models/switch/lb.h \
+	models/switch/mmu_hpcc.c \
+	models/switch/mmu_hpcc.h \
+	models/switch/murmur.h \
 	models/switch/pfc.c \
 	models/switch/pfc.h \
 	models/switch/route.c \

@@ -32,6 +32,7 @@ struct way {
         int64_t heard_bytes; /* an arrival counts after at most so many bytes */
         bool stores;         /* the far end, though it may cut through, does not */
         int64_t free_ps;     /* end of the gap behind the last frame */
+        int64_t extra_bytes, preamble_bytes, loss_ps; /* as of the port */
     } hop[NET_MAX_HOPS];
 };
 
@@ -52,7 +53,7 @@ net_find_path(const struct net *net, uint32_t index, unsigned side, uint32_t por
         }
         const struct fabric_switch *sw = far->owner;
         uint16_t next =
-            route_pick(net->routes[sw->id], qp->dst_nic, qp->flow_hash, sw->hash_seed);
+            switch_pick(sw, net->routes[sw->id], qp->dst_nic, qp->flow_hash, qp->id);
 
         if (next == ROUTE_NONE) {
             return 0;
@@ -138,6 +139,9 @@ find_way(const struct net *net, uint32_t index, unsigned side, struct way *way)
         way->hop[k].byte_ps = sim_ps_per_byte(rate_bps);
         way->hop[k].after_ps = port->delay_ps;
         way->hop[k].heard_bytes = port->arrive_bytes;
+        way->hop[k].extra_bytes = port->extra_bytes;
+        way->hop[k].preamble_bytes = port->preamble_bytes;
+        way->hop[k].loss_ps = port->loss_ps;
         way->hop[k].stores = false;
         way->hop[k].free_ps = 0;
         if (k + 1 < way->n) {
@@ -162,7 +166,7 @@ bytes_ps(const struct way *way, uint32_t k, int64_t bytes)
 static int64_t
 slot_ps(const struct way *way, uint32_t k, int64_t frame_bytes)
 {
-    return bytes_ps(way, k, frame_bytes + WIRE_EXTRA_BYTES);
+    return bytes_ps(way, k, frame_bytes + way->hop[k].extra_bytes) - way->hop[k].loss_ps;
 }
 
 /* From the start of a frame at link 'k' to its being ready at the next, or in the NIC. */
@@ -173,8 +177,8 @@ pass_ps(const struct way *way, uint32_t k, int64_t frame_bytes)
     int64_t heard = frame_bytes < most ? frame_bytes : most;
     int64_t rest = way->hop[k].stores ? frame_bytes - heard : 0;
 
-    return bytes_ps(way, k, heard + WIRE_PREAMBLE_BYTES) + way->hop[k].after_ps +
-           bytes_ps(way, k, rest);
+    return bytes_ps(way, k, heard + way->hop[k].preamble_bytes) - way->hop[k].loss_ps +
+           way->hop[k].after_ps + bytes_ps(way, k, rest);
 }
 
 /* Sends a frame that is ready at 'ready_ps'; returns when the far NIC has it. */
@@ -223,7 +227,7 @@ struct lone {
     int64_t post_ps; /* the first frame is ready */
     int64_t ack_latency_ps;
     int64_t ack_bytes, mtu_bytes, full_bytes, ack_every;
-    uint32_t ip_bytes, vlan_bytes;
+    const struct nic_config *config;  /* borrowed: the sender's */
     uint32_t first_bytes, last_bytes; /* extension headers there */
     bool acks_queue;                  /* on the way back */
     int64_t done_ps;                  /* the last ACK has come in */
@@ -267,12 +271,14 @@ send_message(struct lone *lone, int64_t bytes)
 {
     int64_t n = bytes ? (bytes + lone->mtu_bytes - 1) / lone->mtu_bytes : 1;
     int64_t last_bytes =
-        packet_frame_bytes((uint32_t)(bytes - (n - 1) * lone->mtu_bytes),
-                           lone->last_bytes + (n == 1 ? lone->first_bytes : 0),
-                           lone->ip_bytes, lone->vlan_bytes);
+        nic_frame_bytes(lone->config, (uint32_t)(bytes - (n - 1) * lone->mtu_bytes),
+                        lone->last_bytes + (n == 1 ? lone->first_bytes : 0));
 
     if (n > 1) {
-        send_data(lone, lone->full_bytes + lone->first_bytes, lone->ack_every == 1);
+        send_data(
+            lone,
+            nic_frame_bytes(lone->config, (uint32_t)lone->mtu_bytes, lone->first_bytes),
+            lone->ack_every == 1);
         send_middle(lone, 2, n);
     }
     send_data(lone, last_bytes, true);
@@ -302,18 +308,10 @@ send_responses(struct way *way, const struct nic_config *config, uint32_t mtu_by
     uint32_t rest_bytes = (uint32_t)(bytes - (n - 1) * mtu_bytes);
 
     if (n > 1) {
-        send_frame(way,
-                   packet_frame_bytes(mtu_bytes, AETH_BYTES, config->ip_bytes,
-                                      config->vlan_bytes),
-                   ready_ps);
-        send_row(way,
-                 packet_frame_bytes(mtu_bytes, 0, config->ip_bytes, config->vlan_bytes),
-                 n - 2);
+        send_frame(way, nic_frame_bytes(config, mtu_bytes, AETH_BYTES), ready_ps);
+        send_row(way, nic_frame_bytes(config, mtu_bytes, 0), n - 2);
     }
-    return send_frame(
-        way,
-        packet_frame_bytes(rest_bytes, AETH_BYTES, config->ip_bytes, config->vlan_bytes),
-        ready_ps);
+    return send_frame(way, nic_frame_bytes(config, rest_bytes, AETH_BYTES), ready_ps);
 }
 
 /* All requests of a READ are there before the first one is answered, or
@@ -331,9 +329,8 @@ ideal_read_ps(const struct net *net, uint32_t index, unsigned side, int64_t byte
         !find_way(net, index, side, &response)) {
         return TIME_NEVER_PS;
     }
-    ready_ps = send_frame(
-        &request, packet_frame_bytes(0, RETH_BYTES, here->ip_bytes, here->vlan_bytes),
-        here->latency_ps);
+    ready_ps =
+        send_frame(&request, nic_frame_bytes(here, 0, RETH_BYTES), here->latency_ps);
     do {
         int64_t part = bytes < WRITE_MAX_BYTES ? bytes : WRITE_MAX_BYTES;
 
@@ -363,11 +360,9 @@ net_ideal_verb_fct_ps(const struct net *net, uint32_t index, unsigned side,
                         .ack_latency_ps = far->ack_latency_ps,
                         .ack_bytes = far->ack_bytes,
                         .mtu_bytes = here->mtu_bytes,
-                        .full_bytes = packet_frame_bytes(
-                            here->mtu_bytes, 0, here->ip_bytes, here->vlan_bytes),
+                        .full_bytes = nic_frame_bytes(here, here->mtu_bytes, 0),
                         .ack_every = here->ack_every,
-                        .ip_bytes = here->ip_bytes,
-                        .vlan_bytes = here->vlan_bytes,
+                        .config = here,
                         .first_bytes = is_send ? 0 : RETH_BYTES,
                         .last_bytes = has_imm ? IMMDT_BYTES : 0};
 

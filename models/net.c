@@ -104,10 +104,10 @@ handle(struct lp *lp, const struct event *event)
 
     switch ((enum event_kind)event_kind(event->key)) {
     case KIND_ARRIVE_SWITCH:
-        switch_arrive(lp, &net_lp(lp)->net->ports[source], event->obj);
+        switch_arrive(lp, &net_lp(lp)->net->ports[ARRIVAL_PORT(source)], event->obj);
         break;
     case KIND_ARRIVE_NIC:
-        nic_arrive(lp, &net_lp(lp)->net->ports[source], event->obj);
+        nic_arrive(lp, &net_lp(lp)->net->ports[ARRIVAL_PORT(source)], event->obj);
         break;
     case KIND_WAKE_SWITCH:
         net_lp(lp)->net->ports[source].wake_queued = false;
@@ -119,6 +119,9 @@ handle(struct lp *lp, const struct event *event)
         break;
     case KIND_PACE:
         nic_pace(lp, event->obj);
+        break;
+    case KIND_SCAN:
+        nic_scan_again(lp, event->obj);
         break;
     case KIND_PAUSE_END:
         pause_end(lp, event->obj, (unsigned)(source % N_CLASSES));
@@ -375,7 +378,7 @@ net_run(struct net *net, int64_t stop_ps, const struct net_watch *watch)
     net->grace_ps = 2 * longest_pause_ps(net) + longest_watch_ps(net);
     net->next_look_ps = DEADLOCK_LOOK_PS;
     for (uint32_t i = 0; i < net->n_lps; i++) {
-        net->lps[i].probe.wanted = watch->sink.on_record ? UINT32_MAX : 0;
+        net->lps[i].probe.wanted = watch->sink.on_record ? ~watch->sink.skip : 0;
     }
     start_samples(net);
     if (watch->frames.on_frame) {
@@ -397,7 +400,7 @@ count_arrival(const struct event *event, void *ctx)
 
     if ((kind == KIND_ARRIVE_SWITCH || kind == KIND_ARRIVE_NIC) &&
         !event_is_background(event->key)) {
-        on_link[event_source(event->key)]++;
+        on_link[ARRIVAL_PORT(event_source(event->key))]++;
     }
 }
 

@@ -61,6 +61,23 @@ enum nic_retransmit { NIC_GBN, NIC_SR };
 #define REACTION_IEEE INT64_C(-1) /* the limit of IEEE 802.3 at the link's rate */
 #define HEADROOM_COMPUTED INT64_C(-1)
 #define XON_COMPUTED INT64_C(-1)
+#define WINDOW_BDP INT64_C(-1) /* the bandwidth-delay product: base_rtt.h */
+#define SLOW_GAP_NEVER INT64_C(-1)
+#define NACK_ONCE INT64_C(-1)         /* until the gap is closed */
+#define SPORT_BY_QPN INT64_C(-1)      /* from the QP numbers */
+#define XON_OFFSET_FRAMES INT64_C(-1) /* two of the largest frames */
+
+enum net_window_scope { WINDOW_SCOPE_GLOBAL, WINDOW_SCOPE_PAIR };
+enum net_arbiter { ARBITER_READY, ARBITER_SCAN };
+enum net_cnp { CNP_PACKET, CNP_ON_ACK };
+enum net_go_back { GO_BACK_PACKET, GO_BACK_CHUNK };
+enum net_mmu { MMU_DYNAMIC, MMU_HPCC };
+enum net_hash { HASH_MIX, HASH_MURMUR3 };
+enum net_next_hops { NEXT_HOPS_ASCENDING, NEXT_HOPS_DESCENDING };
+enum net_pfc_quanta { PFC_QUANTA_EXPIRE, PFC_QUANTA_UNTIL_RESUME };
+enum net_scheduler { SCHEDULER_DWRR, SCHEDULER_RR };
+enum net_ecn_counts { ECN_COUNTS_WITH, ECN_COUNTS_WITHOUT };
+enum net_ecn_marks { ECN_MARKS_ECT, ECN_MARKS_ALL };
 
 /* As a user gives it, defaults filled in, base units. */
 struct nic_params {
@@ -79,6 +96,14 @@ struct nic_params {
     int64_t sr_reorder_ps, sr_repeat_ps;
     int64_t qps; /* queue pairs of a pair of hosts, where a workload says nothing */
     int64_t ip;  /* 4 or 6 */
+    int64_t window_bytes;     /* WINDOW_BDP; 0: none */
+    int64_t slow_gap_ps;      /* SLOW_GAP_NEVER */
+    int64_t nack_interval_ps; /* NACK_ONCE */
+    int64_t chunk_bytes;      /* of GO_BACK_CHUNK; a multiple of the MTU */
+    int64_t sport, dport; /* sport: SPORT_BY_QPN, or the first one of a pair of hosts */
+    int32_t window_scope, arbiter, cnp, go_back; /* the enums above */
+    bool window_varies, rate_bound;
+    bool ack_first, ack_pausable, ack_coalesce, ack_duplicates;
     int64_t ttl; /* of all packets: links between switches they may cross, and 1 */
     bool vlan;
     uint8_t pfc; /* bit c: the NIC obeys pauses of class c */
@@ -91,12 +116,16 @@ struct switch_params {
     int64_t alpha_q32;
     int64_t latency_ps, ingress_latency_ps;
     int64_t pfc_reaction_ps; /* REACTION_IEEE or >= 0 */
-    int64_t hash_seed;       /* -1: from the scenario's seed and the switch's name */
+    int64_t hash_seed;       /* -1: from the scenario's seed and the switch's name, or for
+                          HASH_MURMUR3 the node's id */
     struct lb_params lb;
     struct watchdog_params watchdog;
     int32_t headroom_rule;      /* enum headroom_rule, of HEADROOM_COMPUTED */
     int64_t cell_bytes;         /* of the buffer; for SONiC's rules only */
     int64_t headroom_small_q32; /* share of small packets; likewise */
+    int64_t xon_offset_bytes;   /* XON_OFFSET_FRAMES */
+    int32_t mmu, hash, next_hops, pfc_quanta, scheduler; /* the enums above */
+    int32_t ecn_counts, ecn_marks;
     bool cut_through, ecn_at_dequeue;
     uint8_t pfc; /* bit c: the switch pauses its peers for class c and obeys them */
 };
@@ -152,6 +181,9 @@ struct net_connection {
     uint8_t cls, tos;
     uint32_t qp[2]; /* dense ids */
     uint32_t qpn[2];
+    /* UDP ports of the two ends, what one sends the other answers; 0 in the first: each
+     * QP has a source port of its own, made from its number, and sends to 'dport'. */
+    uint16_t port[2];
 };
 
 /* How the run goes on; asked at every epoch, in the first thread. */
@@ -176,6 +208,7 @@ enum net_end {
 /* Public to be read; written by net_*.c, and where the life above says so. */
 struct net {
     uint64_t seed;
+    enum wire_format wire; /* set before step 3 */
 
     struct net_node *nodes; /* owned arrays */
     struct net_link *links;
@@ -211,7 +244,11 @@ struct net {
     struct qp *qps; /* owned, with their selective repeat: from net_start() on */
     uint32_t n_qps;
     uint32_t *qps_of_host; /* owned: QPs counted so far, for QPNs */
-    GArray *shared;        /* owned: uint32_t, pairs of hosts that must share a process */
+    GHashTable
+        *ports_of_pair;      /* owned: connections of a pair of hosts that count ports */
+    struct qp **scanned;     /* owned: lists of the NICs that scan */
+    struct murmur_key *keys; /* owned: by QP; NULL: no switch hashes by them */
+    GArray *shared; /* owned: uint32_t, pairs of hosts that must share a process */
     uint32_t n_pipes;
     uint64_t n_timers;
 
@@ -296,6 +333,10 @@ void net_set_routes_at(struct net *net, uint32_t sw, struct route_table *table,
  * after net_start(). */
 uint32_t net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
                      uint32_t nic_b, uint32_t qos);
+
+/* Gives connection 'index' the UDP ports 'sport' and 'dport' in place of its own; 0: that
+ * one stays. */
+void net_set_udp_ports(struct net *net, uint32_t index, uint16_t sport, uint16_t dport);
 
 /* Has two hosts live in one process, so that one may act on the other at once.  Before
  * step 5. */

@@ -253,6 +253,9 @@ net_free(struct net *net)
     g_free(net->routes);
     free(net->connections);
     g_free(net->qps_of_host);
+    g_clear_pointer(&net->ports_of_pair, g_hash_table_unref);
+    free(net->scanned);
+    free(net->keys);
     g_free(net->lp_of_node);
     g_free(net->sampled);
     g_free(net->tapped);

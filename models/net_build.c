@@ -12,6 +12,7 @@
 #include "models/switch/ecn.h"
 #include "models/switch/headroom.h"
 #include "models/switch/watchdog.h"
+#include "models/switch/mmu_hpcc.h"
 #include "sim/mem.h"
 #include "sim/rng.h"
 
@@ -61,9 +62,12 @@ largest_frame(const struct net *net)
 
     for (uint32_t h = 0; h < net->n_hosts; h++) {
         const struct nic_params *nic = &net->nic_params[h];
-        uint16_t frame = packet_frame_bytes(
-            (uint32_t)nic->mtu_bytes, RETH_BYTES + IMMDT_BYTES,
-            nic->ip == 6 ? IPV6_BYTES : IPV4_BYTES, nic->vlan ? VLAN_BYTES : 0);
+        uint16_t frame =
+            net->wire == WIRE_HPCC
+                ? (uint16_t)(nic->mtu_bytes + HPCC_DATA_BYTES)
+                : packet_frame_bytes((uint32_t)nic->mtu_bytes, RETH_BYTES + IMMDT_BYTES,
+                                     nic->ip == 6 ? IPV6_BYTES : IPV4_BYTES,
+                                     nic->vlan ? VLAN_BYTES : 0);
 
         most = frame > most ? frame : most;
     }
@@ -156,6 +160,13 @@ delay_towards(const struct net *net, const struct net_link *link, uint32_t node)
     return link->params.delay_ps + ingress_ps;
 }
 
+static bool
+has_lasting_pauses(const struct net *net, uint32_t node)
+{
+    return net->nodes[node].kind == NODE_SWITCH &&
+           switch_params_of(net, node)->pfc_quanta == PFC_QUANTA_UNTIL_RESUME;
+}
+
 static void
 wire_link(struct net *net, struct net_link *link)
 {
@@ -164,13 +175,18 @@ wire_link(struct net *net, struct net_link *link)
         struct port *port = &net->ports[link->port[e]];
         bool to_switch = net->nodes[far].kind == NODE_SWITCH;
 
-        port_set_rate(port, link->params.rate_bps);
+        port_set_wire(port, net->wire, link->params.rate_bps,
+                      delay_towards(net, link, far));
         port->peer = link->port[1 - e];
         port->link = (uint32_t)(link - net->links);
-        port->delay_ps = delay_towards(net, link, far);
+        port->sends_lasting = has_lasting_pauses(net, node);
+        port->hears_lasting = has_lasting_pauses(net, far);
         port->arrival_key =
             event_key(PHASE_ARRIVAL, port->peer,
                       to_switch ? KIND_ARRIVE_SWITCH : KIND_ARRIVE_NIC, false);
+        if (net->wire == WIRE_HPCC) {
+            port_note_start__(port, 0);
+        }
         port->arrive_bytes = to_switch && switch_params_of(net, far)->cut_through
                                  ? CUT_THROUGH_BYTES
                                  : UINT16_MAX;
@@ -178,6 +194,10 @@ wire_link(struct net *net, struct net_link *link)
         net->ports[port->peer].in_delay_ps = port->delay_ps;
         net->ports[port->peer].in_lag_ps = port->delay_ps - link->params.delay_ps;
         port->pause_reaction_ps = (uint32_t)reaction_of(net, node, link->params.rate_bps);
+        port->short_bytes =
+            port_slot_ps(port, PORT_SHORT_BYTES) <= port->pause_reaction_ps
+                ? PORT_SHORT_BYTES
+                : 0;
         port->pfc_rx = pfc_of(net, node);
         if (link->params.error_rate > 0 || link->params.bit_error_rate > 0) {
             g_autofree char *path =
@@ -210,17 +230,66 @@ check_link(const struct net *net, const struct net_link *link, GError **error)
     return TRUE;
 }
 
-/* Packets a QP may have unacknowledged: half of the PSNs, what a selective repeat keeps book
- * of, or less. */
+/* What a frame of 'config' is made of. */
+static void
+set_frames(const struct net *net, struct nic_config *config)
+{
+    if (net->wire == WIRE_HPCC) {
+        config->frame_bytes = HPCC_DATA_BYTES;
+        config->ack_bytes = config->cnp_bytes = HPCC_ACK_BYTES;
+        return;
+    }
+    config->frame_bytes =
+        (uint16_t)(FRAME_FIXED_BYTES + config->ip_bytes + config->vlan_bytes);
+    config->min_bytes = FRAME_MIN_BYTES;
+    config->headers_mask = UINT16_MAX;
+    config->pad_mask = 3; /* BTH.PadCnt */
+    config->extra_bytes = WIRE_EXTRA_BYTES;
+    config->ack_bytes = nic_frame_bytes(config, 0, AETH_BYTES);
+    config->cnp_bytes = nic_frame_bytes(config, 0, CNP_PAD_BYTES);
+}
+
+/* How answers wait, and what they tell. */
+static void
+set_answers(const struct net *net, const struct nic_params *params,
+            struct nic_config *config)
+{
+    /* A queue of their own that no pause of their class holds, or that of `roce`. */
+    uint8_t first = params->ack_pausable ? net->qos[0].cls : 0;
+
+    config->answers_first = params->ack_first;
+    config->answers_pausable = params->ack_pausable;
+    config->answers_duplicates = params->ack_duplicates;
+    config->merges_acks = params->ack_coalesce;
+    config->nack_interval_ps = MAX(params->nack_interval_ps, 0);
+    for (unsigned c = 0; c < N_CLASSES; c++) {
+        config->queue_of[c] = params->ack_first ? first : (uint8_t)c;
+    }
+}
+
+/* Packets that a window of 'params' holds at most, as far as it is known yet; 0: any
+ * number. */
+static int64_t
+window_pkts(const struct nic_params *params)
+{
+    int64_t window = params->max_inflight;
+    int64_t pkts =
+        (MAX(params->window_bytes, 0) + params->mtu_bytes - 1) / params->mtu_bytes;
+
+    return window && pkts ? MIN(window, pkts) : window + pkts;
+}
+
+/* Packets a QP may have unacknowledged where 'wanted' are asked for (0: any number): half of
+ * the PSNs, what a selective repeat keeps book of, or less. */
 static uint32_t
-largest_window(const struct nic_params *params)
+largest_window(const struct nic_params *params, int64_t wanted)
 {
     int64_t most = (1 << 23) - 1;
 
     if (params->retransmit == NIC_SR && params->sr_window < most) {
         most = params->sr_window;
     }
-    return (uint32_t)(params->max_inflight ? MIN(params->max_inflight, most) : most);
+    return (uint32_t)(wanted ? MIN(wanted, most) : most);
 }
 
 static void
@@ -242,7 +311,7 @@ make_nics(struct net *net)
         uint16_t vlan_bytes = params->vlan ? VLAN_BYTES : 0;
         uint32_t sr_window =
             params->retransmit == NIC_SR ? (uint32_t)params->sr_window : 0;
-        uint32_t window = largest_window(params);
+        uint32_t window = largest_window(params, window_pkts(params));
         uint32_t ack_every = (uint32_t)params->ack_every;
         bool has_cc = net->cc->needs & CC_NEEDS_ECN;
 
@@ -250,11 +319,9 @@ make_nics(struct net *net)
             .mtu_bytes = (uint32_t)params->mtu_bytes,
             .ip_bytes = ip_bytes,
             .vlan_bytes = vlan_bytes,
-            .ack_bytes = packet_frame_bytes(0, AETH_BYTES, ip_bytes, vlan_bytes),
-            .cnp_bytes = packet_frame_bytes(0, CNP_PAD_BYTES, ip_bytes, vlan_bytes),
             /* A window smaller than two ACK intervals would stop and go. */
             .ack_every = ack_every > (window + 1) / 2 ? (window + 1) / 2 : ack_every,
-            .max_inflight = window,
+            .max_inflight = largest_window(params, params->max_inflight),
             .max_reads = (uint32_t)params->max_reads,
             .receive_queue = (uint32_t)params->receive_queue,
             .rnr_timer = (uint8_t)params->rnr_timer,
@@ -265,7 +332,17 @@ make_nics(struct net *net)
             .ack_timeout_ps =
                 params->ack_timeout ? (4096 * PS_PER_NS) << params->ack_timeout : 0,
             .retry_count = (uint32_t)params->retry_count,
-            .cnp_interval_ps = has_cc ? params->cnp_interval_ps : 0,
+            .chunk_pkts = params->go_back == GO_BACK_CHUNK
+                              ? (uint32_t)(params->chunk_bytes / params->mtu_bytes)
+                              : 0,
+            .slow_gap_ps = params->slow_gap_ps == SLOW_GAP_NEVER ? TIME_NEVER_PS
+                                                                 : params->slow_gap_ps,
+            .cnp_interval_ps =
+                has_cc && params->cnp == CNP_PACKET ? params->cnp_interval_ps : 0,
+            .cnp_on_answer = has_cc && params->cnp == CNP_ON_ACK,
+            .keeps_line_rate = !params->rate_bound,
+            .exact_gap = net->wire == WIRE_HPCC,
+            .window_varies = params->window_varies,
             .latency_ps = params->latency_ps,
             .ack_latency_ps = params->ack_latency_ps,
             .cnp_tos = (uint8_t)(cnp->dscp << 2 | ECN_ECT0),
@@ -274,6 +351,8 @@ make_nics(struct net *net)
             .ecn = has_cc,
             .cc = net->cc,
             .cc_params = net->cc_params};
+        set_frames(net, &net->nic_configs[h]);
+        set_answers(net, params, &net->nic_configs[h]);
         for (uint32_t k = net->nic_of_host[h]; k < net->nic_of_host[h + 1]; k++) {
             uint32_t first = net->nodes[net->node_of_host[h]].first_port;
             struct nic *nic = &net->nics[k];
@@ -309,6 +388,9 @@ headroom_of(const struct net *net, const struct switch_params *params,
     if (params->headroom_bytes != HEADROOM_COMPUTED) {
         return params->headroom_bytes;
     }
+    if (params->mmu == MMU_HPCC) {
+        return mmu_hpcc_headroom_bytes(port->rate_bps, in.delay_ps);
+    }
     /* The frame that stops the peer may itself find the shared part full. */
     return params->headroom_rule == HEADROOM_EXACT ? needed + frame
                                                    : headroom_sonic_bytes(&in);
@@ -324,15 +406,17 @@ set_headroom(const struct net *net, const struct fabric_switch *sw, struct port 
     int64_t frame = largest_frame(net);
     int64_t needed = buffer_headroom_bytes(port->rate_bps, peer->delay_ps,
                                            peer->pause_reaction_ps, frame);
+    bool is_hpcc = params->mmu == MMU_HPCC;
     int64_t each = headroom_of(net, params, port, needed, frame);
     int64_t sum = 0;
 
     for (unsigned c = 0; c < N_CLASSES; c++) {
-        if (sw->lossless >> c & 1) {
+        if (is_hpcc || (sw->lossless >> c & 1)) {
             port->in[c].headroom_limit_bytes = each;
             sum += each;
         }
     }
+    sum = is_hpcc ? each : sum; /* once a port, not a class */
     if (warnings && sw->lossless && each < needed) {
         g_ptr_array_add(warnings,
                         g_strdup_printf("%s:%u: headroom %lld B is less than the %lld B "
@@ -362,7 +446,23 @@ set_marking(const struct net *net, const struct fabric_switch *sw, struct port *
     }
     ecn_init(&port->ecn, ecn.kmin_bytes, ecn.kmax_bytes, ecn.pmax_q32, classes,
              switch_params_of(net, sw->node)->ecn_at_dequeue);
+    port->ecn.without_own = switch_params_of(net, sw->node)->ecn_counts;
+    port->ecn.any_packet = switch_params_of(net, sw->node)->ecn_marks;
     port->ecn_key = rng_key(net->seed, path, "ecn");
+}
+
+/* `alpha` as a shift, at the rate of the first host's NIC. */
+static void
+set_shift(const struct net *net, struct port *port, const struct switch_params *params)
+{
+    unsigned shift = 0;
+
+    for (int64_t alpha = params->alpha_q32; alpha < INT64_C(1) << 32; alpha *= 2) {
+        shift++;
+    }
+    port->mmu_shift = (uint8_t)mmu_hpcc_shift(shift, port->rate_bps,
+                                              net->n_nics ? net->nics[0].port->rate_bps
+                                                          : port->rate_bps);
 }
 
 static gboolean
@@ -371,17 +471,20 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
     struct fabric_switch *sw = &net->switches[id];
     const struct net_node *node = &net->nodes[net->node_of_switch[id]];
     const struct switch_params *params = &net->switch_params[id];
+    bool is_hpcc = params->mmu == MMU_HPCC;
     int64_t headroom = 0, reserved = 0;
 
     *sw = (struct fabric_switch){
         .ports = &net->ports[node->first_port],
         .latency_ps = params->latency_ps,
-        .hash_seed = params->hash_seed >= 0
-                         ? (uint32_t)params->hash_seed
+        .hash_seed = params->hash_seed >= 0 ? (uint32_t)params->hash_seed
+                     : params->hash == HASH_MURMUR3
+                         ? net->node_of_switch[id]
                          : (uint32_t)rng_key(net->seed, node->name, "ecmp"),
         .n_ports = (uint16_t)node->n_ports,
         .lossless = lossless_classes(net) & params->pfc,
         .cuts_through = params->cut_through,
+        .mmu_hpcc = is_hpcc,
         .has_lb = params->lb.kind != LB_ECMP,
         .lb = lb_new(&params->lb, net->seed, node->name),
         .watchdog = watchdog_new(&params->watchdog, node->n_ports, net->seed, node->name),
@@ -389,6 +492,7 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
         .node = net->node_of_switch[id],
         .name = node->name};
     fill_sched(net, &sw->sched);
+    sw->sched.by_packet = params->scheduler == SCHEDULER_RR;
     for (uint32_t i = 0; i < net->n_qos; i++) {
         sw->class_of_dscp[net->qos[i].dscp] = net->qos[i].cls;
     }
@@ -396,7 +500,9 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
         sw->ports[p].owner = sw;
         sw->ports[p].sched = &sw->sched;
         headroom += set_headroom(net, sw, &sw->ports[p], warnings);
-        reserved += params->reserved_bytes * __builtin_popcount(sw->lossless);
+        reserved +=
+            params->reserved_bytes * (is_hpcc ? 1 : __builtin_popcount(sw->lossless));
+        set_shift(net, &sw->ports[p], params);
         set_marking(net, sw, &sw->ports[p]);
     }
     sw->buffer =
@@ -404,7 +510,9 @@ make_switch(struct net *net, uint32_t id, GPtrArray *warnings, GError **error)
                         .alpha_q16 = params->alpha_q32 >> 16,
                         .reserved_bytes = params->reserved_bytes,
                         .xon_bytes = params->xon_bytes,
-                        .xon_offset_bytes = 2 * largest_frame(net)};
+                        .xon_offset_bytes = params->xon_offset_bytes == XON_OFFSET_FRAMES
+                                                ? 2 * largest_frame(net)
+                                                : params->xon_offset_bytes};
     if (sw->buffer.shared_bytes <= 0) {
         g_set_error(
             error, NET_ERROR, NET_ERROR_RANGE,

@@ -5,12 +5,35 @@
  */
 #include <config.h>
 
+#include "models/base_rtt.h"
 #include "models/net.h"
 
 #include "models/nic/retx_sr.h"
 #include "models/switch/watchdog.h"
 #include "sim/mem.h"
 #include "sim/rng.h"
+
+/* Where ports are counted: the first one plus the connections that the pair of hosts has in
+ * this direction. */
+static void
+count_port(struct net *net, struct net_connection *connection)
+{
+    const struct nic_params *params = &net->nic_params[connection->host[0]];
+    gpointer pair =
+        (gpointer)(uintptr_t)((uint64_t)connection->host[0] << 32 | connection->host[1]);
+    gsize n;
+
+    if (params->sport == SPORT_BY_QPN) {
+        return;
+    }
+    if (!net->ports_of_pair) {
+        net->ports_of_pair = g_hash_table_new(NULL, NULL);
+    }
+    n = GPOINTER_TO_SIZE(g_hash_table_lookup(net->ports_of_pair, pair));
+    g_hash_table_insert(net->ports_of_pair, pair, GSIZE_TO_POINTER(n + 1));
+    connection->port[0] = (uint16_t)(params->sport + (int64_t)n);
+    connection->port[1] = (uint16_t)params->dport;
+}
 
 uint32_t
 net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
@@ -32,9 +55,28 @@ net_connect(struct net *net, uint32_t host_a, uint32_t nic_a, uint32_t host_b,
         net->connections = mem_double(net->connections, &net->cap_connections, 64,
                                       sizeof *net->connections);
     }
+    count_port(net, &connection);
     net->connections[net->n_connections] = connection;
     net->n_qps += 2;
     return net->n_connections++;
+}
+
+void
+net_set_udp_ports(struct net *net, uint32_t index, uint16_t sport, uint16_t dport)
+{
+    struct net_connection *connection = &net->connections[index];
+
+    if (sport == 0 && dport == 0) {
+        return;
+    }
+    if (sport == 0 && connection->port[0] == 0) {
+        sport = qp_udp_source_port(connection->qpn[0], connection->qpn[1]);
+    }
+    if (dport == 0 && connection->port[0] == 0) {
+        dport = (uint16_t)net->nic_params[connection->host[0]].dport;
+    }
+    connection->port[0] = sport ? sport : connection->port[0];
+    connection->port[1] = dport ? dport : connection->port[1];
 }
 
 uint32_t
@@ -82,17 +124,92 @@ make_qp(struct net *net, const struct net_connection *connection, unsigned side)
     qp->cls = connection->cls;
     qp->tos = connection->tos;
     qp->qpn = connection->qpn[side];
-    qp->src_port = qp_udp_source_port(connection->qpn[side], connection->qpn[1 - side]);
+    qp->src_port = connection->port[0] ? connection->port[side]
+                                       : qp_udp_source_port(connection->qpn[side],
+                                                            connection->qpn[1 - side]);
+    qp->dst_port = connection->port[0]
+                       ? connection->port[1 - side]
+                       : (uint16_t)net->nic_params[connection->host[side]].dport;
     qp->flow_hash = route_flow_hash(net_ip_of_nic(here), net_ip_of_nic(there),
-                                    qp->src_port, 4791, 17);
+                                    qp->src_port, qp->dst_port, 17);
     config->cc->init(qp->cc_state, config->cc_params, &env, &qp->rate);
-    qp_set_pace(qp);
+    qp->window_pkts = config->max_inflight;
     qp->careful = config->receive_queue != 0;
     if (config->sr_window && net->nics[there].config->sr_window) {
         uint32_t window = MIN(config->sr_window, net->nics[there].config->sr_window);
 
         qp->sr = mem_zero(1, sr_bytes(window));
         sr_init(qp->sr, window);
+    }
+    if (net->keys) {
+        net->keys[qp->id] =
+            murmur_key(murmur_ip(net->node_of_host[connection->host[side]]),
+                       murmur_ip(net->node_of_host[connection->host[1 - side]]),
+                       qp->src_port, qp->dst_port);
+    }
+}
+
+/* `window`, after all QPs know their NIC. */
+static void
+set_windows(struct net *net)
+{
+    int64_t global = -1;
+
+    for (uint32_t i = 0; i < net->n_qps; i++) {
+        struct qp *qp = &net->qps[i];
+        const struct nic_params *params = &net->nic_params[qp->nic->host];
+        int64_t bytes = params->window_bytes;
+
+        if (bytes == WINDOW_BDP && params->window_scope == WINDOW_SCOPE_PAIR) {
+            struct base_rtt base =
+                base_rtt_of(net, (uint32_t)(qp->nic - net->nics), qp->dst_nic);
+
+            bytes = base_rtt_bdp_bytes(&base);
+        } else if (bytes == WINDOW_BDP) {
+            global = global < 0 ? base_rtt_max_bdp_bytes(net) : global;
+            bytes = global;
+        }
+        if (bytes > 0) {
+            int64_t pkts = (bytes + params->mtu_bytes - 1) / params->mtu_bytes;
+
+            qp->window_bytes = bytes;
+            qp->window_pkts = (uint32_t)MIN(pkts, qp->window_pkts);
+        }
+        qp_set_pace(qp);
+    }
+}
+
+/* Lists for the NICs that scan. */
+static void
+make_scans(struct net *net)
+{
+    g_autofree uint32_t *n_qps = g_new0(uint32_t, net->n_nics + 1);
+    struct qp **next;
+
+    net->scanned = mem_zero(net->n_qps + net->n_nics, sizeof *net->scanned);
+    next = net->scanned;
+    for (uint32_t i = 0; i < net->n_qps; i++) {
+        n_qps[net->qps[i].nic - net->nics]++;
+    }
+    for (uint32_t k = 0; k < net->n_nics; k++) {
+        if (net->nic_params[net->nics[k].host].arbiter == ARBITER_SCAN) {
+            net->nics[k].scan.list = next;
+            next += n_qps[k] + 1;
+        }
+    }
+}
+
+/* Keys for the switches that hash by them. */
+static void
+make_keys(struct net *net)
+{
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        if (net->switch_params[s].hash == HASH_MURMUR3) {
+            if (!net->keys) {
+                net->keys = mem_zero(net->n_qps + 1, sizeof *net->keys);
+            }
+            net->switches[s].keys = net->keys;
+        }
     }
 }
 
@@ -111,6 +228,7 @@ static void
 make_qps(struct net *net)
 {
     net->qps = mem_zero_lines(net->n_qps, sizeof *net->qps);
+    make_keys(net);
     for (uint32_t k = 0; k < net->n_nics; k++) {
         net->nics[k].qps = net->qps;
     }
@@ -125,13 +243,15 @@ make_qps(struct net *net)
             net->qps[connection->qp[1 - side]].psn_base_peer = psn;
         }
     }
+    set_windows(net);
+    make_scans(net);
 }
 
 /* Time from a decision at 'port' to the first event it can cause at the peer. */
 static int64_t
 port_lookahead_ps(const struct port *port)
 {
-    return port->delay_ps + port_bytes_ps(port, FRAME_MIN_BYTES + WIRE_PREAMBLE_BYTES);
+    return port_hear_ps(port, port->pfc_bytes); /* no frame is shorter */
 }
 
 /* Events in a second when every link carries full frames both ways: an arrival a
@@ -294,10 +414,9 @@ net_jitter_ps(const struct net *net, uint32_t host)
     int64_t most_ps = net->nic_params[host].jitter_ps;
 
     if (most_ps < 0) {
-        uint16_t frame = packet_frame_bytes(
-            nic->config->mtu_bytes, 0, nic->config->ip_bytes, nic->config->vlan_bytes);
+        uint16_t frame = nic_frame_bytes(nic->config, nic->config->mtu_bytes, 0);
 
-        most_ps = port_bytes_ps(nic->port, frame + WIRE_EXTRA_BYTES);
+        most_ps = port_slot_ps(nic->port, frame);
     }
     if (most_ps == 0) {
         return 0;

@@ -186,7 +186,7 @@ fill_transport(const struct net *net, const struct packet *pkt, struct wire_fram
     fill_address(frame->ip.src, net, src->nic, is_v6);
     fill_address(frame->ip.dst, net, dst->nic, is_v6);
     frame->udp.src_port = src->src_port;
-    frame->udp.dst_port = WIRE_UDP_PORT;
+    frame->udp.dst_port = src->dst_port;
     fill_bth(dst, pkt, &frame->bth);
     fill_extensions(src, pkt, frame);
     frame->payload_bytes = pkt->payload_bytes;

@@ -40,6 +40,22 @@
     (FRAME_FIXED_BYTES + IPV6_BYTES + VLAN_BYTES + RETH_BYTES + IMMDT_BYTES +            \
      MTU_MAX_BYTES)
 
+/* How payload becomes a frame and a frame occupies the wire: `wire` of a scenario. */
+enum wire_format {
+    WIRE_ROCE, /* RoCEv2 over Ethernet: the sizes above */
+    WIRE_HPCC, /* the HPCC ns-3 simulator: the sizes below, nothing between frames, and
+                * every time on the wire a picosecond short (its clock truncates) */
+};
+
+/* PPP 14, IP 20, UDP 8, sequence number and class 6; an ACK or NACK is 60 in all; a pause
+ * frame is PPP 14, IP 20, 9.  Source: HPCC, custom-header.cc, rdma-hw.cc, pause-header.cc
+ * as docs/hpcc.md lists them. */
+#define HPCC_DATA_BYTES 48
+/* Largest payload of a packet there; SimAI has 9000. */
+#define HPCC_MTU_MAX_BYTES 9216
+#define HPCC_ACK_BYTES 60
+#define HPCC_PFC_BYTES 43
+
 /* PSNs are 24 bit and compared over half that range (IBA vol. 1, 9.7.2). */
 #define PSN_MASK 0xFFFFFFu
 
@@ -64,6 +80,7 @@ enum packet_flag {
     PACKET_IMM = 8,     /* the message ends with immediate data */
     PACKET_AGAIN = 16,  /* a retransmission */
     PACKET_SEND = 32,   /* of a SEND, not of a WRITE */
+    PACKET_ECHO = 128, /* an answer that says its request was marked: in place of a CNP */
 };
 
 /* ECN field of the ToS byte (RFC 3168). */

@@ -45,6 +45,53 @@ port_set_rate(struct port *port, int64_t rate_bps)
 {
     port->rate_bps = rate_bps;
     port->byte_ps = sim_ps_per_byte(rate_bps);
+    port->lead_ps =
+        port->delay_ps - port->loss_ps + (int64_t)port->preamble_bytes * port->byte_ps;
+}
+
+void
+port_set_wire(struct port *port, enum wire_format wire, int64_t rate_bps,
+              int64_t delay_ps)
+{
+    bool is_hpcc = wire == WIRE_HPCC;
+
+    port->extra_bytes = is_hpcc ? 0 : WIRE_EXTRA_BYTES;
+    port->preamble_bytes = is_hpcc ? 0 : WIRE_PREAMBLE_BYTES;
+    port->pfc_bytes = is_hpcc ? HPCC_PFC_BYTES : PFC_FRAME_BYTES;
+    port->loss_ps = is_hpcc;
+    port->delay_ps = delay_ps;
+    port_set_rate(port, rate_bps);
+}
+
+int64_t
+port_slot_odd__(const struct port *port, int64_t frame_bytes)
+{
+    return sim_tx_time_ps(frame_bytes + port->extra_bytes, port->rate_bps) -
+           port->loss_ps;
+}
+
+int64_t
+port_hear_odd__(const struct port *port, int64_t heard_bytes)
+{
+    return sim_tx_time_ps(heard_bytes + port->preamble_bytes, port->rate_bps) -
+           port->loss_ps + port->delay_ps;
+}
+
+/* That simulator runs what is due at one time in the order in which it was scheduled.  A
+ * frame's arrival is scheduled at its start, which comes from the end of the frame before
+ * it, scheduled at that one's start, and so on back to the first frame after a pause; that
+ * one was started by an arrival, which had been scheduled a whole link's delay before.  So
+ * the one that began last is always the first.  In units of about 1 ns, modulo 68 ms. */
+void
+port_note_start__(struct port *port, int64_t start_ps)
+{
+    uint64_t mask = (UINT64_C(1) << (52 - ARRIVAL_PORT_BITS)) - 1;
+    uint64_t age = ~((uint64_t)start_ps >> 10) & mask;
+    uint64_t source = ARRIVAL_PORT(event_source(port->arrival_key));
+
+    port->arrival_key =
+        event_key(PHASE_ARRIVAL, age << ARRIVAL_PORT_BITS | source,
+                  event_kind(port->arrival_key), event_is_background(port->arrival_key));
 }
 
 static struct port_loss *
@@ -66,19 +113,23 @@ as_threshold(double probability)
     return probability >= 1 ? UINT64_MAX : (uint64_t)(probability * 0x1p64);
 }
 
+/* Largest frame on any wire. */
+enum { MOST_BYTES = HPCC_MTU_MAX_BYTES + HPCC_DATA_BYTES };
+static_assert((int)MOST_BYTES >= (int)FRAME_MAX_BYTES, "also of `wire` roce");
+
 /* A frame of n bytes survives with probability (1 - bit_rate)^8n, by repeated products:
  * no libm result may decide about an event. */
 static uint64_t *
 thresholds_by_size(double frame_rate, double bit_rate)
 {
-    uint64_t *by_size = mem_zero(FRAME_MAX_BYTES + 1, sizeof *by_size);
+    uint64_t *by_size = mem_zero(MOST_BYTES + 1, sizeof *by_size);
     double survive = 1 - frame_rate;
     double byte = 1;
 
     for (int i = 0; i < 8; i++) {
         byte *= 1 - bit_rate;
     }
-    for (int i = 0; i <= FRAME_MAX_BYTES; i++) {
+    for (int i = 0; i <= MOST_BYTES; i++) {
         by_size[i] = as_threshold(1 - survive);
         survive *= byte;
     }
@@ -200,9 +251,24 @@ port_special_arrival(struct lp *lp, struct port *port, struct packet *pkt)
     return true;
 }
 
+/* The next one of 'classes' after the last served. */
+static unsigned
+pick_by_packet(struct port *port, uint8_t classes)
+{
+    unsigned from = port->drr_next + 1u;
+    unsigned turned = (unsigned)(classes | classes << N_CLASSES) >> from;
+    unsigned c = (from + (unsigned)__builtin_ctz(turned)) % N_CLASSES;
+
+    port->drr_next = (uint8_t)c;
+    return c;
+}
+
 unsigned
 port_pick_drr__(struct port *port, uint8_t classes)
 {
+    if (port->sched->by_packet) {
+        return pick_by_packet(port, classes);
+    }
     for (;;) {
         unsigned c = port->drr_next;
         const struct packet *head = port->out[c].queue.head;
@@ -304,11 +370,13 @@ extend_pause(struct lp *lp, struct port *port, unsigned cls, uint16_t quanta)
         turn->pause_from_ps = from_ps;
     }
     turn->pause_until_ps =
-        lp->now_ps +
-        sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8), port->rate_bps);
+        port->hears_lasting
+            ? TIME_NEVER_PS
+            : lp->now_ps + sim_tx_time_ps((int64_t)quanta * (PFC_QUANTUM_BITS / 8),
+                                          port->rate_bps);
     port->paused |= (uint8_t)(1u << cls);
     port->stats[cls].pfc_xoff_rx++;
-    if (!turn->pause_timer) {
+    if (!turn->pause_timer && !port->hears_lasting) {
         turn->pause_timer = true;
         lp_at(lp, turn->pause_until_ps, pause_end_key(port, cls), port);
     }
@@ -324,6 +392,13 @@ port_hear_pause(struct lp *lp, struct port *port, const struct packet *pkt)
             port->stats[c].pfc_ignored += (pkt->flags >> c & 1) && pkt->pause.quanta[c];
             continue;
         }
+        const struct probe_record record = {.time_ps = lp->now_ps,
+                                            .object = port->id,
+                                            .cls = (uint16_t)c,
+                                            .kind = PROBE_PAUSE_HEARD,
+                                            .a = pkt->pause.quanta[c] > 0};
+
+        probe_add(&net_lp(lp)->probe, &record);
         if (pkt->pause.quanta[c]) {
             extend_pause(lp, port, c, pkt->pause.quanta[c]);
         } else {
@@ -355,7 +430,7 @@ static void
 insert_pause(struct lp *lp, struct port *port, struct packet *pkt)
 {
     int64_t start_ps = port->prev_end_ps > lp->now_ps ? port->prev_end_ps : lp->now_ps;
-    int64_t end_ps = start_ps + port_bytes_ps(port, PFC_FRAME_BYTES + WIRE_EXTRA_BYTES);
+    int64_t end_ps = start_ps + port_slot_ps(port, port->pfc_bytes);
     int64_t over_ps = end_ps - port->commit_start_ps;
 
     if (over_ps > 0) {
@@ -364,9 +439,7 @@ insert_pause(struct lp *lp, struct port *port, struct packet *pkt)
         port->busy_until_ps += over_ps;
     }
     port->prev_end_ps = end_ps;
-    lp_send(lp, port->peer_lp,
-            start_ps + port_bytes_ps(port, PFC_FRAME_BYTES + WIRE_PREAMBLE_BYTES) +
-                port->delay_ps,
+    lp_send(lp, port->peer_lp, start_ps + port_hear_ps(port, port->pfc_bytes),
             port->arrival_key | 1, pkt);
 }
 
@@ -375,7 +448,7 @@ port_send_pause(struct lp *lp, struct port *port, unsigned cls, bool stop)
 {
     struct packet *pkt = pool_get(lp->pool);
 
-    *pkt = (struct packet){.size_bytes = PFC_FRAME_BYTES,
+    *pkt = (struct packet){.size_bytes = port->pfc_bytes,
                            .type = PACKET_PFC,
                            .cls = (uint8_t)cls,
                            .flags = (uint8_t)(1u << cls)};

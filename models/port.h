@@ -37,7 +37,7 @@
 #define PFC_FRAME_BYTES 64
 
 /* Behind a frame this short the next one is chosen at once: 12 ns ahead at 100 Gb/s.  An
- * answer and the data behind it then cost one event. */
+ * answer and the data behind it then cost one event.  Only where no pause acts sooner. */
 #define PORT_SHORT_BYTES 128
 
 /* Reasons why an arrival or a transmission leaves the fast path. */
@@ -104,7 +104,8 @@ struct port_stats {
 
 /* How the classes of an egress share it; shared by the ports of a device. */
 struct port_sched {
-    uint8_t strict;                   /* bit c: class c goes first, the highest c ahead */
+    uint8_t strict; /* bit c: class c goes first, the highest c ahead */
+    bool by_packet; /* packet by packet in place of the quanta: after the last served */
     int32_t quantum_bytes[N_CLASSES]; /* deficit round robin among the others; > 0 */
 };
 
@@ -114,6 +115,8 @@ struct ecn {
     uint64_t slope;  /* probability a byte over kmin, times 2^48 */
     uint8_t classes; /* bit c: class c is marked */
     bool at_dequeue;
+    bool without_own; /* at dequeue: the queue less the packet that leaves it */
+    bool any_packet;  /* also what is Not-ECT */
 };
 
 /* Random or listed loss of a link, kept at the receiving end. */
@@ -135,14 +138,16 @@ struct port {
     int64_t prev_end_ps;     /* end of the gap behind the frame before it */
     struct lp *peer_lp;      /* borrowed: the peer's process */
     uint64_t arrival_key;    /* of arrivals at the peer; those of pauses are background */
-    int64_t delay_ps;        /* propagation */
-    uint32_t byte_ps;        /* 0: the rate is no whole number of ps a byte */
+    int64_t lead_ps;  /* propagation and preamble: port_hear_ps(); valid if byte_ps */
+    uint32_t byte_ps; /* 0: the rate is no whole number of ps a byte */
     uint32_t pause_reaction_ps; /* from hearing a pause to obeying it; below 4.29 ms */
     uint16_t arrive_bytes;      /* an arrival is due after at most so many bytes */
     uint8_t ready;              /* bit c: class c has frames queued */
     uint8_t paused;             /* bit c: pause state of class c is not empty */
     bool wake_queued;
     bool commit_is_pause; /* the last committed frame is a pause frame */
+    uint8_t extra_bytes;  /* on the wire around a frame: preamble and gap */
+    uint8_t loss_ps;      /* that a frame's time falls short by */
 
     /* Line 1: an arrival reads it; the rest is set-up. */
     _Alignas(64) void *owner; /* borrowed: the switch or NIC */
@@ -150,6 +155,8 @@ struct port {
     uint8_t pfc_rx;           /* bit c: a pause heard for class c is obeyed */
     uint8_t drr_next;         /* class the round stands at */
     bool is_nic;
+    uint8_t short_bytes; /* see PORT_SHORT_BYTES; 0: none is short enough */
+    uint8_t mmu_shift;   /* of a switch's ingress: see mmu_hpcc.h */
     uint16_t index;      /* within its node */
     uint32_t id, peer;   /* dense ids */
     int64_t displace_ps; /* with PORT_DISPLACED */
@@ -163,12 +170,15 @@ struct port {
     struct out_turn turn[N_CLASSES];
 
     struct ecn ecn;
-    uint64_t ecn_key;        /* random stream of marking */
-    uint64_t n_ecn_drawn;    /* draws so far */
-    uint32_t link;           /* dense id */
-    uint16_t in_heard_bytes; /* of what arrives here: the peer's arrive_bytes */
-    int64_t in_delay_ps;     /* likewise: the peer's delay_ps */
-    int64_t in_lag_ps;       /* what of it comes behind the wire, before admission */
+    uint64_t ecn_key;                  /* random stream of marking */
+    uint64_t n_ecn_drawn;              /* draws so far */
+    uint32_t link;                     /* dense id */
+    uint16_t in_heard_bytes;           /* of what arrives here: the peer's arrive_bytes */
+    uint8_t preamble_bytes, pfc_bytes; /* part of extra_bytes; a pause frame */
+    int64_t delay_ps;                  /* propagation */
+    bool sends_lasting, hears_lasting; /* pauses without end but the resume */
+    int64_t in_delay_ps;               /* likewise: the peer's delay_ps */
+    int64_t in_lag_ps; /* what of it comes behind the wire, before admission */
     int64_t line_ps; /* where frames cut through: when all accepted so far will have gone,
                         were nothing paused and the line idle else; see switch.c */
 };
@@ -183,6 +193,31 @@ port_bytes_ps(const struct port *port, int64_t bytes)
     return likely(port->byte_ps) ? bytes * port->byte_ps
                                  : sim_tx_time_ps(bytes, port->rate_bps);
 }
+
+/* Private: the next two at a rate that is no whole number of ps a byte. */
+int64_t port_slot_odd__(const struct port *port, int64_t frame_bytes);
+int64_t port_hear_odd__(const struct port *port, int64_t heard_bytes);
+
+/* Time that a frame keeps the line: from its preamble to the end of the gap behind it. */
+static inline int64_t
+port_slot_ps(const struct port *port, int64_t frame_bytes)
+{
+    return likely(port->byte_ps)
+               ? (frame_bytes + port->extra_bytes) * port->byte_ps - port->loss_ps
+               : port_slot_odd__(port, frame_bytes);
+}
+
+/* From the start of a frame to its first 'heard_bytes' having come in at the peer. */
+static inline int64_t
+port_hear_ps(const struct port *port, int64_t heard_bytes)
+{
+    return likely(port->byte_ps) ? heard_bytes * port->byte_ps + port->lead_ps
+                                 : port_hear_odd__(port, heard_bytes);
+}
+
+/* Says what the wire is like: to be called before any frame. */
+void port_set_wire(struct port *port, enum wire_format wire, int64_t rate_bps,
+                   int64_t delay_ps);
 
 /* Sets the rate; frames already committed keep theirs. */
 void port_set_rate(struct port *port, int64_t rate_bps);
@@ -217,11 +252,22 @@ port_commit(struct lp *lp, struct port *port, struct packet *pkt, int64_t start_
 
     port->prev_end_ps = port->busy_until_ps;
     port->commit_start_ps = start_ps;
-    port->busy_until_ps = start_ps + port_bytes_ps(port, size + WIRE_EXTRA_BYTES);
+    port->busy_until_ps = start_ps + port_slot_ps(port, size);
     port->commit_is_pause = false;
-    lp_send(lp, port->peer_lp,
-            start_ps + port_bytes_ps(port, heard + WIRE_PREAMBLE_BYTES) + port->delay_ps,
-            key, pkt);
+    lp_send(lp, port->peer_lp, start_ps + port_hear_ps(port, heard), key, pkt);
+}
+
+/* Private: see port_note_start(). */
+void port_note_start__(struct port *port, int64_t start_ps);
+
+/* A frame is going to start.  Where times fall short (`wire` "hpcc") this is where a port
+ * that has been idle says from when on it sends without a gap. */
+static inline void
+port_note_start(struct port *port, int64_t start_ps)
+{
+    if (unlikely(port->loss_ps) && start_ps > port->busy_until_ps) {
+        port_note_start__(port, start_ps);
+    }
 }
 
 /* The same for a frame of a class, counted. */
@@ -230,6 +276,7 @@ port_transmit(struct lp *lp, struct port *port, struct packet *pkt, int64_t star
 {
     struct out_class *out = &port->out[pkt->cls];
 
+    port_note_start(port, start_ps);
     out->tx_bytes += pkt->size_bytes;
     out->tx_pkts++;
     port_commit(lp, port, pkt, start_ps, port->arrival_key);
@@ -288,7 +335,7 @@ port_pick(struct port *port, uint8_t classes)
     if (strict) {
         return 31u - (unsigned)__builtin_clz(strict);
     }
-    if ((classes & (classes - 1)) == 0) {
+    if (((classes & (classes - 1)) | port->sched->by_packet) == 0) {
         return (unsigned)__builtin_ctz(classes);
     }
     return port_pick_drr__(port, classes);

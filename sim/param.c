@@ -333,6 +333,10 @@ param_distance(const char *a, const char *b)
 void
 param_format(const struct param *p, int64_t value, char text[PARAM_TEXT_BYTES])
 {
+    if (p->zero != NULL && value == 0) {
+        snprintf(text, PARAM_TEXT_BYTES, "%s", p->zero);
+        return;
+    }
     if (p->special != NULL && value == PARAM_SPECIAL) {
         snprintf(text, PARAM_TEXT_BYTES, "%s", p->special);
         return;

@@ -67,6 +67,7 @@ struct param {
                                * NULL-terminated list of words */
     const char *special;      /* word for PARAM_SPECIAL ("off", "computed"), or NULL.
                                  * With a special word 'min' is >= 0 */
+    const char *zero;         /* word for 0 ("none"), or NULL; the number is read, too */
     const char *source;       /* paper and section, standard and clause, file */
     const char *doc;          /* one line: what it does */
     bool guess;               /* the default is a guess; `rocesim list --guesses` */

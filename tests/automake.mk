@@ -33,17 +33,21 @@ unit_tests = \
 	tests/unit/test_cc \
 	tests/unit/test_cc_dcqcn \
 	tests/unit/test_cc_hello \
+	tests/unit/test_cc_hpcc \
 	tests/unit/test_cdf \
 	tests/unit/test_census \
 	tests/unit/test_channels \
 	tests/unit/test_cmd_new \
 	tests/unit/test_collective \
+	tests/unit/test_compat \
 	tests/unit/test_csv_read \
 	tests/unit/test_drain \
 	tests/unit/test_fabric \
 	tests/unit/test_flows \
 	tests/unit/test_gen_poisson \
 	tests/unit/test_gen_trace \
+	tests/unit/test_hpcc_nic \
+	tests/unit/test_hpcc_switch \
 	tests/unit/test_import_files \
 	tests/unit/test_lb \
 	tests/unit/test_nic \
@@ -95,6 +99,7 @@ golden_tests = \
 theory_tests = \
 	tests/theory/test_dcqcn_bottleneck \
 	tests/theory/test_ecmp \
+	tests/theory/test_hpcc_cases \
 	tests/theory/test_known_all_to_all \
 	tests/theory/test_known_allreduce \
 	tests/theory/test_known_bottleneck \
@@ -115,6 +120,7 @@ theory_tests = \
 check_scripts = \
 	tests/cli/bad-input.sh \
 	tests/cli/compare.sh \
+	tests/cli/hpcc.sh \
 	tests/cli/import.sh \
 	tests/cli/new.sh \
 	tests/cli/options.sh \
@@ -147,10 +153,10 @@ check_long_tests = \
 	$(NULL)
 
 check_long_scripts = \
-	tests/validate/experiments \
 	tests/full/determinism.sh \
 	tests/fuzz/run \
 	tests/mutants/run \
+	tests/validate/experiments \
 	$(NULL)
 
 # ---- make check-full: the whole determinism matrix --------------------------------------
@@ -185,6 +191,8 @@ mutants = \
 	tests/mutants/alpha-doubled.patch \
 	tests/mutants/cnp-interval-doubled.patch \
 	tests/mutants/deadlock-without-draining.patch \
+	tests/mutants/hpcc-cut-at-first.patch \
+	tests/mutants/hpcc-exact-times.patch \
 	tests/mutants/icrc-covers-ecn.patch \
 	tests/mutants/no-reth-bytes.patch \
 	tests/mutants/psn-off-by-one.patch \
@@ -209,6 +217,7 @@ EXTRA_DIST += \
 	tests/data/known-answers.json \
 	tests/data/nccl-log \
 	tests/data/nccl/rules.txt \
+	tests/data/ns3 \
 	tests/data/rxe-pcap \
 	tests/data/scenario \
 	tests/data/topo \
@@ -220,6 +229,7 @@ EXTRA_DIST += \
 	tests/harness \
 	tests/hello-cc/cc_hello.c \
 	tests/hello-cc/cc_list.def \
+	tests/support/fct_analysis.py \
 	tests/validate/table \
 	tests/variant \
 	$(NULL)

@@ -111,6 +111,8 @@ libtools_a_SOURCES = \
 	tools/scenario/bind.c \
 	tools/scenario/bind_faults.c \
 	tools/scenario/bind_work.c \
+	tools/scenario/compat.c \
+	tools/scenario/compat.h \
 	tools/scenario/doc.c \
 	tools/scenario/doc.h \
 	tools/scenario/doc_value.c \

@@ -91,8 +91,9 @@ add_traffic(const struct net *net, uint32_t connection, unsigned side,
 static int64_t
 room_for_packets(const struct net *net)
 {
-    int64_t frame = FRAME_FIXED_BYTES + IPV4_BYTES +
-                    (net->n_hosts ? net->nic_params[0].mtu_bytes : MTU_MAX_BYTES);
+    const struct nic_config *config = net->n_nics ? net->nics[0].config : NULL;
+    int64_t frame = config ? nic_frame_bytes(config, config->mtu_bytes, 0)
+                           : FRAME_FIXED_BYTES + IPV4_BYTES + MTU_MAX_BYTES;
     int64_t bytes = 0;
 
     for (uint32_t p = 0; p < net->n_ports; p++) {

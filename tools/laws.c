@@ -32,10 +32,11 @@ check_rate(const struct net *net, const struct port *port)
         bytes += port->out[c].tx_bytes;
         pauses += port->stats[c].pfc_xoff_tx + port->stats[c].pfc_xon_tx;
     }
-    bytes += n_pkts * WIRE_EXTRA_BYTES + pauses * (PFC_FRAME_BYTES + WIRE_EXTRA_BYTES);
+    bytes += (n_pkts + pauses) * port->extra_bytes + pauses * port->pfc_bytes;
 
-    /* Rounded down: each frame was rounded up. */
-    int64_t wire_ps = (int64_t)((__int128)bytes * 8 * PS_PER_S / port->rate_bps);
+    /* Rounded down: each frame was rounded up, but for the loss. */
+    int64_t wire_ps = (int64_t)((__int128)bytes * 8 * PS_PER_S / port->rate_bps) -
+                      (n_pkts + pauses) * port->loss_ps;
 
     if (wire_ps > port->busy_until_ps && !has_rate_faults(net, port)) {
         fprintf(stderr,

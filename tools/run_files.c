@@ -49,7 +49,8 @@ run_files_open(struct run_files *files, const struct outdir *dir, const struct r
                GError **error)
 {
     *files = (struct run_files){.dir = dir};
-    files->series = series_new(dir, run->net, SERIES_MAX_RECORDS, error);
+    files->series =
+        series_new(dir, run->net, SERIES_MAX_RECORDS, run->scenario->is_hpcc, error);
     if (!files->series) {
         return FALSE;
     }

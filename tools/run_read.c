@@ -7,6 +7,7 @@
 
 #include <sys/resource.h>
 
+#include "models/base_rtt.h"
 #include "models/ideal.h"
 #include "tools/laws.h"
 #include "tools/results/text.h"
@@ -117,6 +118,23 @@ since(int64_t end_ps, int64_t start_ps)
                                                                 : end_ps - start_ps;
 }
 
+/* Base round-trip time, and the flow with 48 B a packet at the slowest link's rate: what the
+ * HPCC simulator's fct.txt calls standalone (third.cc, qp_finish). */
+static int64_t
+base_fct_ps(const struct net *net, const struct flow_result *flow)
+{
+    const struct qp *qp = net_qp(net, flow->connection, 0);
+    int64_t mtu_bytes = qp->nic->config->mtu_bytes;
+    int64_t n_pkts = (flow->bytes + mtu_bytes - 1) / mtu_bytes;
+    struct base_rtt base = base_rtt_of(net, (uint32_t)(qp->nic - net->nics), qp->dst_nic);
+
+    return base.rate_bps == 0
+               ? TIME_NEVER_PS
+               : base.rtt_ps +
+                     (int64_t)((__int128)(flow->bytes + n_pkts * HPCC_DATA_BYTES) *
+                               (8 * PS_PER_S) / base.rate_bps);
+}
+
 static void
 read_flows(const struct run *run, uint32_t w, struct paths *paths)
 {
@@ -137,6 +155,10 @@ read_flows(const struct run *run, uint32_t w, struct paths *paths)
                                    .dst = host_name(net, from->dst_host),
                                    .path = path_of(paths, from->connection, 0),
                                    .src_port = net_qp(net, from->connection, 0)->src_port,
+                                   .dst_port = net_qp(net, from->connection, 0)->dst_port,
+                                   .src_node = net->node_of_host[from->src_host],
+                                   .dst_node = net->node_of_host[from->dst_host],
+                                   .base_fct_ps = base_fct_ps(net, from),
                                    .qpn = net_qp(net, from->connection, 0)->qpn,
                                    .n_qps = (uint32_t)params->common.qps,
                                    .is_incast = params->kind == WORK_INCAST,

@@ -123,9 +123,7 @@ static int64_t
 payload_time_ps(const struct net *net, const struct port *port,
                 const struct nic_config *config, int64_t bytes)
 {
-    int64_t wire =
-        packet_frame_bytes(config->mtu_bytes, 0, config->ip_bytes, config->vlan_bytes) +
-        WIRE_EXTRA_BYTES;
+    int64_t wire = nic_frame_bytes(config, config->mtu_bytes, 0) + config->extra_bytes;
 
     /* 2^60 bytes x 2^13 x 2^46: below 2^127. */
     return (int64_t)((__int128)bytes * wire * (8 * PS_PER_S) / config->mtu_bytes /
@@ -139,7 +137,7 @@ sent_time_ps(const struct net *net, const struct port *port)
     __int128 bytes = 0;
 
     for (unsigned c = 0; c < N_CLASSES; c++) {
-        bytes += port->out[c].tx_bytes + port->out[c].tx_pkts * WIRE_EXTRA_BYTES;
+        bytes += port->out[c].tx_bytes + port->out[c].tx_pkts * port->extra_bytes;
     }
     return (int64_t)(bytes * 8 * PS_PER_S / link_rate_bps(net, port)) + 1;
 }

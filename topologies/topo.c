@@ -39,6 +39,9 @@ struct search {
     uint32_t *queue; /* nodes found */
     uint32_t *nics;  /* at the switch searched from */
     uint16_t *ports; /* next hops of one switch */
+    uint32_t *peers; /* the nodes they lead to */
+    uint32_t *rank;  /* by node: place in 'queue' */
+    bool turned;     /* some switch wants next hops by descending node */
 };
 
 static gboolean
@@ -76,12 +79,40 @@ route_own_nics(struct search *search, uint32_t root, uint32_t *n, GError **error
     return TRUE;
 }
 
+static int
+descending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* Orders the 'n' next hops of a switch as their nodes stand in the queue.  Where nodes found
+ * from one are queued by descending id, that is the order in which a search that looks at
+ * neighbours so finds them: by descending id among spines.  Parallel links keep theirs. */
+static void
+order_hops(struct search *search, uint16_t n)
+{
+    for (uint16_t i = 1; i < n; i++) {
+        uint16_t port = search->ports[i], k = i;
+        uint32_t peer = search->peers[i];
+
+        for (; k > 0 && search->rank[search->peers[k - 1]] > search->rank[peer]; k--) {
+            search->ports[k] = search->ports[k - 1];
+            search->peers[k] = search->peers[k - 1];
+        }
+        search->ports[k] = port;
+        search->peers[k] = peer;
+    }
+}
+
 /* Next hops of 'node', which has been found; what lies behind it goes into the queue. */
 static uint16_t
 look_around(struct search *search, uint32_t node, uint32_t *n_queue)
 {
     const struct wiring *wiring = search->wiring;
     uint32_t *distance = search->distance;
+    uint32_t before = *n_queue;
     uint16_t n = 0;
 
     for (uint32_t i = wiring->first[node]; i < wiring->first[node + 1]; i++) {
@@ -94,7 +125,19 @@ look_around(struct search *search, uint32_t node, uint32_t *n_queue)
             distance[end->peer] = distance[node] + 1;
             search->queue[(*n_queue)++] = end->peer;
         } else if (distance[end->peer] + 1 == distance[node]) {
+            search->peers[n] = end->peer;
             search->ports[n++] = end->port;
+        }
+    }
+    if (search->turned) {
+        qsort(&search->queue[before], *n_queue - before, sizeof *search->queue,
+              descending);
+        for (uint32_t i = before; i < *n_queue; i++) {
+            search->rank[search->queue[i]] = i;
+        }
+        if (search->net->switch_params[search->net->nodes[node].index].next_hops ==
+            NEXT_HOPS_DESCENDING) {
+            order_hops(search, n);
         }
     }
     return n;
@@ -115,6 +158,7 @@ route_to(struct search *search, uint32_t root, GError **error)
     memset(search->distance, 0xff, search->net->n_nodes * sizeof *search->distance);
     search->distance[root] = 0;
     search->queue[0] = root;
+    search->rank[root] = 0;
     look_around(search, root, &n_queue);
     for (uint32_t at = 1; at < n_queue; at++) {
         uint32_t node = search->queue[at];
@@ -139,14 +183,21 @@ route_to_all(const struct net *net, const struct wiring *wiring,
     g_autofree uint32_t *queue = g_new(uint32_t, net->n_nodes + 1);
     g_autofree uint32_t *nics = g_new(uint32_t, wiring->n_nics + 1);
     g_autofree uint16_t *ports = g_new(uint16_t, UINT16_MAX);
+    g_autofree uint32_t *peers = g_new(uint32_t, UINT16_MAX);
+    g_autofree uint32_t *rank = g_new0(uint32_t, net->n_nodes + 1);
     struct search search = {.net = net,
                             .wiring = wiring,
                             .tables = tables,
                             .distance = distance,
                             .queue = queue,
                             .nics = nics,
-                            .ports = ports};
+                            .ports = ports,
+                            .peers = peers,
+                            .rank = rank};
 
+    for (uint32_t s = 0; net->switch_params && s < net->n_switches; s++) {
+        search.turned |= net->switch_params[s].next_hops == NEXT_HOPS_DESCENDING;
+    }
     for (uint32_t s = 0; s < net->n_switches; s++) {
         if (!route_to(&search, net->node_of_switch[s], error)) {
             return FALSE;

@@ -6,8 +6,9 @@
  * A flow is one RDMA WRITE to the receiver's memory, cut into messages of
  * common.message_bytes (at most 1 GiB each); or SENDs, or READs, which the receiver of the
  * data posts: data always goes from 'src' to 'dst'.  Two hosts that have flows get common.qps
- * queue pairs (with common.connect "flow" each flow has its own); messages take them in
- * turn.  The queue pairs of a host are dealt to its NICs
+ * queue pairs (with common.connect "flow" each flow has its own, and so have flows whose
+ * ports or qos differ); messages take them in turn.  The queue pairs of a host are dealt to
+ * its NICs
  * in turn, sending and receiving ones apart, so that NIC k talks to NIC k in a permutation.
  *
  * A flow has at most FLOWS_DEPTH messages posted at a time; each completion posts the next

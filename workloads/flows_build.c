@@ -69,13 +69,14 @@ n_nics_of(const struct net *net, uint32_t host)
     return net->nic_of_host[host + 1] - net->nic_of_host[host];
 }
 
-/* Connects 'src' to 'dst' by the NICs whose turn it is, or by the next ones that reach each
- * other. */
+/* Connects the hosts of 'flow' by the NICs whose turn it is, or by the next ones that reach
+ * each other. */
 static gboolean
-connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t dst,
+connect_hosts(struct flows *flows, struct turns *turns, const struct work_flow *flow,
               uint32_t qos, GError **error)
 {
     struct net *net = flows->net;
+    uint32_t src = flow->src, dst = flow->dst;
     uint32_t n_src = n_nics_of(net, src), n_dst = n_nics_of(net, dst);
 
     for (uint32_t i = 0; i < n_src; i++) {
@@ -87,7 +88,8 @@ connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t d
             if (work_has_route(net, nic_a, nic_b) && work_has_route(net, nic_b, nic_a)) {
                 turns->out[src]++;
                 turns->in[dst]++;
-                net_connect(net, src, a, dst, b, qos);
+                net_set_udp_ports(net, net_connect(net, src, a, dst, b, qos), flow->sport,
+                                  flow->dport);
                 return TRUE;
             }
         }
@@ -99,11 +101,35 @@ connect_hosts(struct flows *flows, struct turns *turns, uint32_t src, uint32_t d
     return FALSE;
 }
 
+/* What flows have in common that share queue pairs. */
+struct pair_key {
+    uint32_t src, dst, qos;
+    uint16_t sport, dport;
+};
+
+static guint
+pair_key_hash(gconstpointer p)
+{
+    const struct pair_key *key = p;
+
+    return ((key->src * 31u + key->dst) * 31u + key->qos) * 31u +
+           (key->sport ^ (guint)key->dport << 16);
+}
+
+static gboolean
+pair_key_equal(gconstpointer pa, gconstpointer pb)
+{
+    const struct pair_key *a = pa, *b = pb;
+
+    return a->src == b->src && a->dst == b->dst && a->qos == b->qos &&
+           a->sport == b->sport && a->dport == b->dport;
+}
+
 /* Pairs of hosts while they are made. */
 struct pairing {
     struct flows *flows;
     struct turns turns;
-    GHashTable *seen; /* owned: of int64_t, source and destination, owned; to the pair */
+    GHashTable *seen; /* owned: of struct pair_key, owned; to the pair */
     GArray *pairs;    /* owned: struct pair */
     GArray *pair_of;  /* owned: uint32_t, by flow */
     uint32_t qos;
@@ -117,18 +143,22 @@ pairing_init(struct pairing *p, struct flows *flows, uint32_t qos)
     *p = (struct pairing){
         .flows = flows,
         .turns = {.out = g_new0(uint32_t, n_hosts), .in = g_new0(uint32_t, n_hosts)},
-        .seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+        .seen = g_hash_table_new_full(pair_key_hash, pair_key_equal, g_free, NULL),
         .pairs = g_array_new(FALSE, FALSE, sizeof(struct pair)),
         .pair_of = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
         .qos = qos};
 }
 
-/* The pair of the next flow: found, or made. */
+/* The pair of 'flow', the next one: found, or made. */
 static gboolean
-pairing_add(struct pairing *p, uint32_t src, uint32_t dst, GError **error)
+pairing_add(struct pairing *p, const struct work_flow *flow, GError **error)
 {
     struct flows *flows = p->flows;
-    int64_t key = (int64_t)src << 32 | dst;
+    const struct pair_key key = {.src = flow->src,
+                                 .dst = flow->dst,
+                                 .qos = flow->qos ? flow->qos - 1 : p->qos,
+                                 .sport = flow->sport,
+                                 .dport = flow->dport};
     struct pair pair = {.first_connection = flows->net->n_connections};
     uint32_t index = p->pairs->len;
     gpointer found;
@@ -139,7 +169,7 @@ pairing_add(struct pairing *p, uint32_t src, uint32_t dst, GError **error)
         return TRUE;
     }
     for (uint32_t k = 0; k < flows->qps; k++) {
-        if (!connect_hosts(flows, &p->turns, src, dst, p->qos, error)) {
+        if (!connect_hosts(flows, &p->turns, flow, key.qos, error)) {
             return FALSE;
         }
     }
@@ -304,7 +334,7 @@ flows_new(struct net *net, const struct work_params *params,
     pairing_init(&pairing, flows, params->qos);
     ok = check_list(flows, list, n, params->common.repeat, error);
     for (size_t i = 0; ok && i < n; i++) {
-        ok = pairing_add(&pairing, list[i].src, list[i].dst, error);
+        ok = pairing_add(&pairing, &list[i], error);
     }
     pairing_end(&pairing);
     if (!ok) {
@@ -348,7 +378,7 @@ scan_host(struct pairing *pairing, uint32_t position, size_t *n, GError **error)
             return fail_number(flows, (double)*n, error);
         }
         if (!check_flow(flows, &flow, (*n)++, error) ||
-            !pairing_add(pairing, flow.src, flow.dst, error)) {
+            !pairing_add(pairing, &flow, error)) {
             return FALSE;
         }
     }

@@ -125,9 +125,11 @@ struct work_collective {
 
 /* One flow of WORK_FLOWS and WORK_FILE. */
 struct work_flow {
-    uint32_t src, dst; /* host ids, not equal */
-    int64_t bytes;     /* >= 1 */
-    int64_t start_ps;  /* after the round's start */
+    uint32_t src, dst;     /* host ids, not equal */
+    int64_t bytes;         /* >= 1 */
+    int64_t start_ps;      /* after the round's start */
+    uint32_t qos;          /* index into the network's qos, plus 1; 0: the workload's */
+    uint16_t sport, dport; /* UDP; 0: what the NIC gives */
     /* Of WORK_FILE, triggers plus 1, 0: none.  The one that starts the flow, in place of
      * start_ps; those activated when its last byte is acknowledged, received. */
     uint32_t after, sent, received;

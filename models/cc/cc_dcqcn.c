@@ -7,14 +7,17 @@
  * Source: Zhu et al., "Congestion Control for Large-Scale RDMA
  * Deployments", SIGCOMM 2015,
  *     section 3.1, equations 1-4 (preset `paper`); Mellanox community DOC-2790 and NVIDIA
- *     DOCA "DCQCN CC Parameters" with the defaults of mlxconfig (preset `mlx5`).
+ *     DOCA "DCQCN CC Parameters" with the defaults of mlxconfig (preset `mlx5`);
+ *     alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc, as told in docs/hpcc.md
+ *     (preset `hpcc-sim`).
  *     docs/cc/dcqcn.md has the equations, the integer forms and what deviates.
  *
  * No timer is an event.  Three clocks run between looks: alpha, rate, and at most one cut
  * that waits for the decrease interval.  Alpha matters to a cut only, so it is caught
  * up at CNPs, cuts and samples; the rate clock is caught up at each packet.  What is
  * due at the same time happens in the order alpha, rate, cut, and before the CNP or
- * packet of that time.
+ * packet of that time.  (Cuts at ticks: cut, then rate, when the rate clock is no slower
+ * than the ticks.)
  *
  * Invariants: min <= current <= target <= line rate (current below the minimum rate only
  *     if the line is); 0 <= alpha <= 1; current = line rate means that nothing runs but
@@ -35,6 +38,10 @@ static_assert(sizeof(struct dcqcn) <= CC_STATE_BYTES, "the state lives in the QP
 /* Stages stop counting here, far above any 'fast_recovery': HAI x stage stays below
  * 2^37 x 2^20 = 2^57. */
 enum { STAGE_MAX = 1 << 20 };
+
+/* Ticks of cuts come this much after those of an alpha clock of the same period, so that
+ * the order is plain: rdma-hw.cc, cnp_received_mlx(). */
+#define CUT_TICK_OFFSET_PS (1 * PS_PER_NS)
 
 static const uint64_t one_q32 = UINT64_C(1) << 32;
 
@@ -79,6 +86,28 @@ alpha_to(struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps)
     }
 }
 
+static int64_t
+mean_bps(int64_t a_bps, int64_t b_bps, const struct dcqcn_params *p)
+{
+    return p->rounding == DCQCN_ROUND_DOWN ? a_bps / 2 + b_bps / 2
+                                           : (a_bps + b_bps + 1) / 2;
+}
+
+/* The n-th increase event since the cut, from 1: fast recovery up to F, one additive
+ * increase, then hyper increase, R_HAI or (n - F - 1) R_HAI. */
+static void
+increase_by_event(struct dcqcn *s, const struct dcqcn_params *p)
+{
+    int64_t before = (int64_t)s->time_stage + s->byte_stage - 1;
+    int64_t past = before - p->fast_recovery;
+
+    if (past > 0) {
+        s->target_bps += p->hai_by_stage ? past * p->hai_bps : p->hai_bps;
+    } else if (past == 0) {
+        s->target_bps += p->ai_bps;
+    }
+}
+
 /* One increase event, its stage already counted (SIGCOMM'15, equations 3 and 4):
  *     max(T, BC) < F:  fast recovery
  *     min(T, BC) > F:  hyper increase,    R_T += R_HAI, or i R_HAI
@@ -90,14 +119,16 @@ increase(struct dcqcn *s, const struct dcqcn_params *p)
     int64_t t = s->time_stage, b = s->byte_stage;
     int64_t most = max64(t, b), least = min64(t, b);
 
-    if (least > p->fast_recovery) {
+    if (p->stages == DCQCN_STAGES_EVENT) {
+        increase_by_event(s, p);
+    } else if (least > p->fast_recovery) {
         s->target_bps +=
             p->hai_by_stage ? (least - p->fast_recovery) * p->hai_bps : p->hai_bps;
     } else if (most >= p->fast_recovery) {
         s->target_bps += p->ai_bps;
     }
     s->target_bps = min64(s->target_bps, s->line_rate_bps);
-    s->rate_bps = (s->rate_bps + s->target_bps + 1) / 2;
+    s->rate_bps = mean_bps(s->rate_bps, s->target_bps, p);
 }
 
 /* Catches the rate clock up to 'now_ps'.  Ends early at line rate, where a tick changes
@@ -106,9 +137,17 @@ static void
 rate_to(struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps)
 {
     while (s->rate_due_ps <= now_ps && s->rate_bps < s->line_rate_bps) {
+        int64_t before_bps = s->rate_bps;
+
         s->rate_due_ps += p->rate_timer_ps;
         s->time_stage += s->time_stage < STAGE_MAX;
         increase(s, p);
+        /* Rounded down it stays a bit below the line: then only the clock goes on. */
+        if (s->rate_bps == before_bps && s->target_bps == s->line_rate_bps &&
+            s->rate_due_ps <= now_ps) {
+            s->rate_due_ps +=
+                ((now_ps - s->rate_due_ps) / p->rate_timer_ps + 1) * p->rate_timer_ps;
+        }
     }
 }
 
@@ -122,10 +161,15 @@ cut(struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps)
         s->target_bps = s->rate_bps;
     }
     /* R_C (1 - alpha / 2): 42 x 33 bits need the wide product; the loss is
-     * rounded down. */
+     * rounded against the rate. */
     int64_t before_bps = s->rate_bps;
-    int64_t loss_bps =
-        (int64_t)(((unsigned __int128)before_bps * s->alpha_q32) >> (32 + p->gd - 10));
+    unsigned shift = (unsigned)(32 + p->gd - 10);
+    unsigned __int128 loss = (unsigned __int128)before_bps * s->alpha_q32;
+
+    if (p->rounding == DCQCN_ROUND_DOWN) {
+        loss += ((unsigned __int128)1 << shift) - 1;
+    }
+    int64_t loss_bps = (int64_t)(loss >> shift);
     int64_t least_bps =
         (int64_t)(((unsigned __int128)before_bps * (uint64_t)p->min_dec_factor_q32) >>
                   32);
@@ -139,18 +183,50 @@ cut(struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps)
     s->cut_waits = false;
 }
 
-/* Does a waiting cut that is due, then catches the rate clock up. */
+/* Does a waiting cut that is due, then catches the rate clock up.  Of two clocks that tick
+ * at once the slower one goes first: its event was set earlier. */
 static void
 advance(struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps)
 {
-    if (s->cut_waits && now_ps - s->last_cut_ps >= p->decrease_interval_ps) {
-        int64_t due_ps = s->last_cut_ps + p->decrease_interval_ps;
+    if (s->cut_waits && s->cut_due_ps <= now_ps) {
+        int64_t due_ps = s->cut_due_ps;
+        bool cut_first =
+            p->cut_at == DCQCN_CUT_AT_TICK && p->rate_timer_ps <= p->decrease_interval_ps;
 
         alpha_to(s, p, due_ps);
-        rate_to(s, p, due_ps);
+        rate_to(s, p, due_ps - cut_first);
         cut(s, p, due_ps);
     }
     rate_to(s, p, now_ps);
+}
+
+/* The first tick for cuts after 'now_ps'. */
+static int64_t
+next_cut_tick_ps(const struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps)
+{
+    int64_t period_ps = max64(p->decrease_interval_ps, 1);
+    int64_t first_ps = s->first_cnp_ps + period_ps + CUT_TICK_OFFSET_PS;
+
+    return now_ps < first_ps
+               ? first_ps
+               : first_ps + ((now_ps - first_ps) / period_ps + 1) * period_ps;
+}
+
+/* A CNP that is not the first, or cuts though it is. */
+static void
+cut_for_cnp(struct dcqcn *s, const struct dcqcn_params *p, int64_t now_ps, bool first)
+{
+    if (p->cut_at == DCQCN_CUT_AT_TICK) {
+        if (!s->cut_waits) {
+            s->cut_due_ps = next_cut_tick_ps(s, p, now_ps);
+            s->cut_waits = true;
+        }
+    } else if (!first && now_ps - s->last_cut_ps < p->decrease_interval_ps) {
+        s->cut_due_ps = s->last_cut_ps + p->decrease_interval_ps;
+        s->cut_waits = true;
+    } else {
+        cut(s, p, now_ps);
+    }
 }
 
 static void
@@ -181,6 +257,7 @@ dcqcn_on_cnp(void *state, const void *params, int64_t now_ps, struct cc_out *out
 
     if (first) {
         s->had_cnp = true;
+        s->first_cnp_ps = now_ps;
         s->alpha_q32 = (uint64_t)p->initial_alpha_q32;
         s->alpha_due_ps = now_ps + p->alpha_interval_ps;
     } else {
@@ -188,14 +265,14 @@ dcqcn_on_cnp(void *state, const void *params, int64_t now_ps, struct cc_out *out
         alpha_to(s, p, now_ps);
     }
 
-    if (!first && now_ps - s->last_cut_ps < p->decrease_interval_ps) {
-        s->cut_waits = true;
-    } else {
-        cut(s, p, now_ps);
-        if (first && p->first_cnp_rate_bps != PARAM_SPECIAL) {
-            int64_t rate_bps = max64(p->first_cnp_rate_bps, p->min_rate_bps);
+    cut_for_cnp(s, p, now_ps, first);
+    if (first && p->first_cnp_rate_bps != PARAM_SPECIAL) {
+        int64_t rate_bps = max64(p->first_cnp_rate_bps, p->min_rate_bps);
 
-            s->rate_bps = s->target_bps = min64(rate_bps, s->line_rate_bps);
+        s->rate_bps = s->target_bps = min64(rate_bps, s->line_rate_bps);
+        /* The rate clock starts with a cut. */
+        if (s->cut_waits) {
+            s->rate_due_ps = TIME_NEVER_PS;
         }
     }
 
@@ -205,7 +282,8 @@ dcqcn_on_cnp(void *state, const void *params, int64_t now_ps, struct cc_out *out
         s->alpha_due_ps = now_ps + p->alpha_interval_ps;
         break;
     case DCQCN_ALPHA_AT_TICK:
-        s->cnp_since_tick = true;
+        /* With cuts at ticks the first CNP has set alpha, and counts no more. */
+        s->cnp_since_tick = !first || p->cut_at != DCQCN_CUT_AT_TICK;
         break;
     }
     answer(s, out);
@@ -245,12 +323,12 @@ static int64_t
 dcqcn_next_ps(const void *state, const void *params)
 {
     const struct dcqcn *s = state;
-    const struct dcqcn_params *p = params;
     int64_t next_ps = s->rate_bps < s->line_rate_bps ? s->rate_due_ps : TIME_NEVER_PS;
 
     if (s->cut_waits) {
-        next_ps = min64(next_ps, s->last_cut_ps + p->decrease_interval_ps);
+        next_ps = min64(next_ps, s->cut_due_ps);
     }
+    (void)params;
     return next_ps;
 }
 
@@ -262,251 +340,24 @@ dcqcn_check(const void *state, const void *params)
 
     assert(s->rate_bps > 0 && s->rate_bps <= s->target_bps);
     assert(s->target_bps <= s->line_rate_bps && s->line_rate_bps <= CC_MAX_RATE_BPS);
-    assert(s->rate_bps >= min64(p->min_rate_bps, s->line_rate_bps));
+    assert(s->rate_bps >=
+           min64(p->min_rate_bps, s->line_rate_bps) - (p->rounding == DCQCN_ROUND_DOWN));
     assert(s->alpha_q32 <= one_q32);
     assert(s->had_cnp || s->rate_bps == s->line_rate_bps);
-    assert(!s->cut_waits || p->decrease_interval_ps > 0);
+    assert(!s->cut_waits || p->decrease_interval_ps > 0 ||
+           p->cut_at == DCQCN_CUT_AT_TICK);
     (void)s, (void)p;
 }
 
-#define US INT64_C(1000000)
-#define MBPS INT64_C(1000000)
-
-#define DCQCN(field) offsetof(struct dcqcn_params, field)
-#define MLXCONFIG "mlxconfig defaults of ConnectX, NVIDIA DOCA \"DCQCN CC Parameters\": "
-#define DOC_2790 "Mellanox community DOC-2790: "
-
-static const char *const alpha_update_names[] = {"cnp", "tick", NULL};
-
-/* Defaults are those of the preset `mlx5`. */
-static const struct param dcqcn_params[] = {
-    {.name = "g",
-     .kind = PARAM_FRACTION,
-     .offset = DCQCN(g_q32),
-     .unit = "",
-     .def = PARAM_Q32(5, 1024),
-     .min = PARAM_Q32(1, 65536),
-     .max = PARAM_ONE,
-     .source = MLXCONFIG "DCE_TCP_G 1019 of 1024 is 1 - g",
-     .doc = "gain of alpha: alpha = (1 - g) alpha, + g after a CNP"},
-    {.name = "initial_alpha",
-     .kind = PARAM_FRACTION,
-     .offset = DCQCN(initial_alpha_q32),
-     .unit = "",
-     .def = PARAM_Q32(1023, 1024),
-     .min = 0,
-     .max = PARAM_ONE,
-     .source = MLXCONFIG "INITIAL_ALPHA_VALUE 1023 of 1024",
-     .doc = "alpha at the first CNP of a QP"},
-    {.name = "alpha_interval",
-     .kind = PARAM_TIME,
-     .offset = DCQCN(alpha_interval_ps),
-     .unit = "us",
-     .def = 1 * US,
-     .min = US / 10,
-     .max = 131071 * US,
-     .source = MLXCONFIG "DCE_TCP_RTT 1 us",
-     .doc = "period of the alpha clock"},
-    {.name = "alpha_update",
-     .kind = PARAM_ENUM,
-     .offset = DCQCN(alpha_update),
-     .unit = "",
-     .def = DCQCN_ALPHA_AT_TICK,
-     .min = 0,
-     .max = 1,
-     .names = alpha_update_names,
-     .source = DOC_2790 "alpha is updated once a period, up if a CNP came within it",
-     .doc = "alpha takes a CNP in at once and restarts its clock (cnp), or at the next "
-            "tick of a "
-            "free clock (tick)"},
-    {.name = "rate_timer",
-     .kind = PARAM_TIME,
-     .offset = DCQCN(rate_timer_ps),
-     .unit = "us",
-     .def = 300 * US,
-     .min = 1 * US,
-     .max = 131071 * US,
-     .source = MLXCONFIG "RPG_TIME_RESET 300 us",
-     .doc = "time between increase events of the rate clock"},
-    {.name = "byte_counter",
-     .kind = PARAM_SIZE,
-     .offset = DCQCN(byte_counter_bytes),
-     .unit = "B",
-     .def = 32767 * 64,
-     .min = 1000,
-     .max = INT64_C(1000000000000),
-     .special = "off",
-     .source =
-         MLXCONFIG "RPG_BYTE_RESET 32767; guess: in units of 64 B (docs/cc/dcqcn.md)",
-     .doc = "wire bytes between increase events of the byte counter",
-     .guess = true},
-    {.name = "fast_recovery",
-     .kind = PARAM_INTEGER,
-     .offset = DCQCN(fast_recovery),
-     .unit = "events",
-     .def = 1,
-     .min = 1,
-     .max = 1000,
-     .source = MLXCONFIG "RPG_THRESHOLD 1",
-     .doc = "stage at which fast recovery ends, F"},
-    {.name = "ai",
-     .kind = PARAM_RATE,
-     .offset = DCQCN(ai_bps),
-     .unit = "Mbps",
-     .def = 5 * MBPS,
-     .min = 1 * MBPS,
-     .max = 100000 * MBPS,
-     .source = MLXCONFIG "RPG_AI_RATE 5 Mb/s",
-     .doc = "additive increase of the target rate"},
-    {.name = "hai",
-     .kind = PARAM_RATE,
-     .offset = DCQCN(hai_bps),
-     .unit = "Mbps",
-     .def = 50 * MBPS,
-     .min = 1 * MBPS,
-     .max = 100000 * MBPS,
-     .source = MLXCONFIG "RPG_HAI_RATE 50 Mb/s",
-     .doc = "hyper increase of the target rate"},
-    {.name = "hai_by_stage",
-     .kind = PARAM_BOOL,
-     .offset = DCQCN(hai_by_stage),
-     .unit = "",
-     .def = 0,
-     .min = 0,
-     .max = 1,
-     .source =
-         "HPCC ns-3 simulator, HyperIncreaseMlx(): adds R_HAI once; guess for the NIC",
-     .doc = "hyper increase adds i x hai, i the stages past fast recovery, not hai",
-     .guess = true},
-    {.name = "min_rate",
-     .kind = PARAM_RATE,
-     .offset = DCQCN(min_rate_bps),
-     .unit = "Mbps",
-     .def = 1 * MBPS,
-     .min = 1 * MBPS,
-     .max = 100000 * MBPS,
-     .source = MLXCONFIG "RPG_MIN_RATE 1 Mb/s",
-     .doc = "a cut goes no lower"},
-    {.name = "gd",
-     .kind = PARAM_INTEGER,
-     .offset = DCQCN(gd),
-     .unit = "",
-     .def = 11,
-     .min = 10,
-     .max = 15,
-     .source =
-         MLXCONFIG "RPG_GD 11, log2 of the divisor of a 10-bit alpha: 11 is alpha / 2",
-     .doc = "a cut takes alpha / 2^(gd - 10) of the rate"},
-    {.name = "min_dec_factor",
-     .kind = PARAM_FRACTION,
-     .offset = DCQCN(min_dec_factor_q32),
-     .unit = "",
-     .def = PARAM_Q32(1, 2),
-     .min = 0,
-     .max = PARAM_ONE,
-     .source =
-         MLXCONFIG "RPG_MIN_DEC_FAC 50 %: a cut leaves at least this share of the rate",
-     .doc = "share of the rate that a cut leaves at least"},
-    {.name = "decrease_interval",
-     .kind = PARAM_TIME,
-     .offset = DCQCN(decrease_interval_ps),
-     .unit = "us",
-     .def = 4 * US,
-     .min = 0,
-     .max = 1000000 * US,
-     .source = MLXCONFIG "RATE_REDUCE_MONITOR_PERIOD 4 us",
-     .doc = "least time from cut to cut; a CNP in between cuts at its end"},
-    {.name = "first_cnp_rate",
-     .kind = PARAM_RATE,
-     .offset = DCQCN(first_cnp_rate_bps),
-     .unit = "Mbps",
-     .def = PARAM_SPECIAL,
-     .min = 1 * MBPS,
-     .max = CC_MAX_RATE_BPS,
-     .special = "off",
-     .source = MLXCONFIG "RATE_TO_SET_ON_FIRST_CNP 0, off",
-     .doc = "current and target rate after the first CNP of a QP, in place of its cut"},
-    {.name = "clamp_target",
-     .kind = PARAM_BOOL,
-     .offset = DCQCN(clamp_target),
-     .unit = "",
-     .def = 0,
-     .min = 0,
-     .max = 1,
-     .source = MLXCONFIG "CLAMP_TGT_RATE 0",
-     .doc = "every cut sets the target rate to the rate before it"},
-    {.name = "clamp_target_after_time_inc",
-     .kind = PARAM_BOOL,
-     .offset = DCQCN(clamp_target_after_time_inc),
-     .unit = "",
-     .def = 1,
-     .min = 0,
-     .max = 1,
-     .source = MLXCONFIG "CLAMP_TGT_RATE_AFTER_TIME_INC 1",
-     .doc = "a cut does so if the rate clock has raised the rate since the last cut, not "
-            "only if "
-            "the byte counter has"},
-    {.name = NULL},
-};
-
-#define SIGCOMM15 "Zhu et al., SIGCOMM 2015, "
-#define AUTHORS                                                                          \
-    "value of SIGCOMM 2015 in its authors' models (jitupadhye-zz/rdma conext2016): "
-
-static const struct cc_override mlx5_overrides[] = {{.name = NULL}};
-
-static const struct cc_override paper_overrides[] = {
-    {.name = "g", .value = PARAM_Q32(1, 256), .source = AUTHORS "g"},
-    {.name = "initial_alpha", .value = PARAM_ONE, .source = SIGCOMM15 "section 3.1"},
-    {.name = "alpha_interval", .value = 55 * US, .source = AUTHORS "K, tau'"},
-    {.name = "alpha_update",
-     .value = DCQCN_ALPHA_AT_CNP,
-     .source = SIGCOMM15 "section 3.1, equations 1 and 2"},
-    {.name = "rate_timer", .value = 55 * US, .source = AUTHORS "T"},
-    {.name = "byte_counter", .value = 10000000, .source = AUTHORS "B"},
-    {.name = "fast_recovery", .value = 5, .source = AUTHORS "F"},
-    {.name = "ai", .value = 40 * MBPS, .source = AUTHORS "R_AI"},
-    {.name = "hai",
-     .value = 200 * MBPS,
-     .source =
-         "ns3-rdma sample configuration of the paper's authors; the paper gives none",
-     .guess = true},
-    {.name = "hai_by_stage", .value = 1, .source = "802.1Q QCN, which the paper follows"},
-    {.name = "min_rate",
-     .value = 10 * MBPS,
-     .source = "simulators take 10 to 100 Mb/s; the paper gives none",
-     .guess = true},
-    {.name = "min_dec_factor", .value = 0, .source = SIGCOMM15 "equation 1 has no floor"},
-    {.name = "decrease_interval",
-     .value = 0,
-     .source = SIGCOMM15 "section 3.1: each CNP cuts"},
-    {.name = "clamp_target", .value = 1, .source = SIGCOMM15 "equation 1: R_T = R_C"},
-    {.name = NULL},
-};
-
-static const struct cc_preset dcqcn_presets[] = {
-    {.name = "mlx5",
-     .doc = "ConnectX-4 and later, firmware defaults",
-     .cnp_interval_ps = 4 * US,
-     .cnp_interval_source = MLXCONFIG "MIN_TIME_BETWEEN_CNPS 4 us",
-     .overrides = mlx5_overrides},
-    {.name = "paper",
-     .doc = "as published",
-     .cnp_interval_ps = 50 * US,
-     .cnp_interval_source = SIGCOMM15 "section 3.1, N",
-     .overrides = paper_overrides},
-    {.name = NULL},
-};
-
 const struct cc_ops cc_dcqcn_ops = {
     .name = "dcqcn",
-    .source = SIGCOMM15 "section 3.1",
+    .source = "Zhu et al., SIGCOMM 2015, section 3.1",
     .doc = "rate control by CNP: ECN marks at switches, cuts and recovery at senders",
     .needs = CC_NEEDS_ECN,
     .state_bytes = sizeof(struct dcqcn),
     .params_bytes = sizeof(struct dcqcn_params),
-    .params = dcqcn_params,
-    .presets = dcqcn_presets,
+    .params = dcqcn_param_table,
+    .presets = dcqcn_preset_table,
     .init = dcqcn_init,
     .on_cnp = dcqcn_on_cnp,
     .on_send = dcqcn_on_send,

@@ -16,8 +16,23 @@ enum nic_upcall { UP_SENT, UP_RECEIVED, UP_RECEIVED_IMM };
 void nic_up(struct lp *lp, struct qp *qp, enum nic_upcall what, uint32_t id,
             int64_t bytes, uint32_t imm);
 
-/* Takes the first answer of class 'cls' out of its queue. */
-struct packet *nic_take_answer(struct nic *nic, unsigned cls);
+/* Takes the first answer out of queue 'q' of the port. */
+struct packet *nic_take_answer(struct nic *nic, unsigned q);
+
+/* Bit q: queue q of the port holds answers, and no pause holds them up. */
+static inline uint8_t
+nic_open_answers(const struct nic *nic, int64_t now_ps)
+{
+    const struct nic_config *config = nic->config;
+    uint8_t ready = nic->port->ready;
+
+    return config->answers_first && !config->answers_pausable
+               ? ready
+               : port_unpaused(nic->port, ready, now_ps);
+}
+
+/* Sends the next packet of 'qp', which has one, from 'start_ps' on.  Returns its bytes. */
+uint32_t nic_send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps);
 
 /* 'pkt' (steals it) has come in, and the host is ready for it. */
 void nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt);
@@ -34,20 +49,6 @@ void nic_receive_rnr(struct lp *lp, struct qp *qp, const struct packet *pkt);
 void nic_receive_cnp(struct qp *qp, int64_t now_ps);
 
 /* ---- send.c --------------------------------------------------------------------------- */
-
-/* May 'qp' have one more packet unacknowledged? */
-static inline bool
-nic_window_is_open(const struct qp *qp)
-{
-    uint32_t limit = qp->nic->config->max_inflight;
-    int64_t inflight = qp->snd_nxt - qp->snd_una;
-
-    if (limit && inflight >= limit) {
-        return false;
-    }
-    return !qp->rate.window_bytes ||
-           inflight * qp->nic->config->mtu_bytes < qp->rate.window_bytes;
-}
 
 /* Makes the next data packet of 'qp', which has one and is to send no READ. */
 struct packet *nic_make_data(struct lp *lp, struct qp *qp);
@@ -114,9 +115,10 @@ struct packet *nic_make_answer(struct lp *lp, const struct qp *qp, uint8_t type,
 void nic_answer(struct lp *lp, struct nic *nic, struct packet *pkt);
 void nic_answer_in_turn(struct lp *lp, struct qp *qp, struct packet *pkt);
 
-/* Acknowledges all that has come; asks for what has not, once. */
-void nic_send_ack(struct lp *lp, struct qp *qp);
-void nic_send_nak(struct lp *lp, struct qp *qp);
+/* Acknowledges all that has come; asks for what has not, once, or once in
+ * nack_interval_ps.  'is_marked': the request it answers came marked. */
+void nic_send_ack(struct lp *lp, struct qp *qp, bool is_marked);
+void nic_send_nak(struct lp *lp, struct qp *qp, bool is_marked);
 
 /* A packet with payload has come in: its latency, its mark; a mark alone. */
 void nic_note_data(struct lp *lp, struct qp *qp, const struct packet *pkt);

@@ -50,6 +50,15 @@ nic_up(struct lp *lp, struct qp *qp, enum nic_upcall what, uint32_t id, int64_t 
     pipe_send(lp, &qp->nic->up, 0, item);
 }
 
+/* An answer may stand for a CNP. */
+static inline void
+hear_echo(const struct lp *lp, struct qp *qp, const struct packet *pkt)
+{
+    if (unlikely(pkt->flags & PACKET_ECHO)) {
+        nic_receive_cnp(qp, lp->now_ps);
+    }
+}
+
 void
 nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt)
 {
@@ -70,9 +79,11 @@ nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt)
         nic_receive_response(lp, qp, pkt);
         break;
     case PACKET_ACK:
+        hear_echo(lp, qp, pkt);
         nic_receive_ack(lp, qp, pkt->tp.psn);
         break;
     case PACKET_NAK:
+        hear_echo(lp, qp, pkt);
         nic_receive_nak(lp, qp, pkt->tp.psn);
         break;
     case PACKET_RNR:

@@ -45,6 +45,23 @@ qp_post(struct lp *lp, struct qp *qp, enum qp_verb verb, int64_t bytes, uint32_t
     nic_activate(lp, qp);
 }
 
+static int64_t
+paced_bps(const struct qp *qp)
+{
+    return qp->nic->config->keeps_line_rate ? qp->nic->port->rate_bps : qp->rate.rate_bps;
+}
+
+/* floor(window x rate / line rate), not below 1; a window of up to 2^40 bytes. */
+static void
+vary_window(struct qp *qp)
+{
+    int64_t line_bps = qp->nic->port->rate_bps, mtu_bytes = qp->nic->config->mtu_bytes;
+    int64_t bytes = (int64_t)((__int128)qp->window_bytes * qp->rate.rate_bps / line_bps);
+
+    bytes = bytes > 0 ? bytes : 1;
+    qp->window_pkts = (uint32_t)((bytes + mtu_bytes - 1) / mtu_bytes);
+}
+
 void
 qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
               uint32_t imm)
@@ -57,16 +74,23 @@ qp_set_pace(struct qp *qp)
 {
     /* 8e12 x 2^16 is below 2^59; a full frame times the slowest pace
      * (1 Mb/s) below 2^52. */
-    qp->pace_q16 = (uint64_t)(8 * PS_PER_S << 16) / (uint64_t)qp->rate.rate_bps;
+    qp->pace_q16 = (uint64_t)(8 * PS_PER_S << 16) / (uint64_t)paced_bps(qp);
+    if (unlikely(qp->window_bytes) && qp->nic->config->window_varies) {
+        vary_window(qp);
+    }
 }
 
 void
 qp_begin_gap(struct qp *qp, int64_t now_ps, uint32_t wire_bytes)
 {
+    const struct nic_config *config = qp->nic->config;
     int64_t gap_ps = (int64_t)(wire_bytes * qp->pace_q16 >> 16);
 
+    if (unlikely(config->exact_gap)) {
+        gap_ps = sim_tx_time_ps(wire_bytes, paced_bps(qp)) - 1;
+    }
     qp->next_send_ps = now_ps + gap_ps;
-    qp->is_slow = gap_ps >= QP_SLOW_PS;
+    qp->is_slow = gap_ps >= config->slow_gap_ps;
 }
 
 void

@@ -60,7 +60,7 @@ static_assert(sizeof(struct message) <= POOL_ITEM_BYTES, "an item of the pool");
 /* Where a requester waits. */
 enum qp_place {
     QP_IDLE,  /* nothing to send, or the window is full */
-    QP_READY, /* in its NIC's ring */
+    QP_READY, /* in its NIC's ring, or list */
     QP_PACED, /* a KIND_PACE event is queued */
 };
 
@@ -99,18 +99,21 @@ struct qp {
     uint8_t special;            /* enum qp_special */
     bool halted; /* sends no requests: has failed, or waits for the receiver */
     bool timer_queued, failed;
-    bool is_slow; /* the gap up to next_send_ps was QP_SLOW_PS or more when it began */
-    uint16_t src_port; /* UDP */
+    bool is_slow; /* the gap up to next_send_ps was slow_gap_ps or more when it began */
+    uint16_t src_port, dst_port; /* UDP */
+    uint32_t window_pkts;        /* that may be unacknowledged; 0: no limit */
 
     /* Responder. */
-    int64_t rcv_nxt; /* count of the next packet expected */
-    int64_t last_cnp_ps;
+    int64_t rcv_nxt;   /* count of the next packet expected */
+    int64_t rcv_first; /* of the first packet of its message */
+    int64_t last_cnp_ps, last_nak_ps;
     struct packet *waiting_ack; /* borrowed: an ACK not yet on the wire */
     bool nak_sent, cnp_ever;
     bool careful; /* what arrives in order may have to be refused, or fill a gap */
     uint32_t qpn; /* 24 bit */
     uint32_t msn; /* messages received whole: what answers say; modulo 2^32 */
 
+    int64_t window_bytes; /* that goes with the rate; 0: none */
     struct cc_out rate;
     _Alignas(8) unsigned char cc_state[CC_STATE_BYTES];
 
@@ -149,15 +152,12 @@ void qp_post(struct lp *lp, struct qp *qp, enum qp_verb verb, int64_t bytes, uin
 void qp_post_write(struct lp *lp, struct qp *qp, int64_t bytes, uint32_t id, bool has_imm,
                    uint32_t imm);
 
-/* A gap between two packets that begins at least this long follows the rate while it
- * lasts; a shorter one is kept as it began, so that fast QPs never look twice.  At 4 KB
- * packets that is below 3.3 Gb/s.  10 us is a guess at what nobody misses. */
-#define QP_SLOW_PS (10 * PS_PER_US)
-
 /* Takes over a changed rate. */
 void qp_set_pace(struct qp *qp);
 
-/* Sets the gap after 'wire_bytes' that start at 'now_ps'. */
+/* Sets the gap after 'wire_bytes' that start at 'now_ps'.  One that is slow_gap_ps long or
+ * more follows the rate while it lasts; a shorter one is kept as it began, so that fast QPs
+ * never look twice. */
 void qp_begin_gap(struct qp *qp, int64_t now_ps, uint32_t wire_bytes);
 
 /* Catches the rate up to 'now_ps', and a slow gap with it: what is left of it is

@@ -54,22 +54,21 @@ nic_make_read(struct lp *lp, struct qp *qp, const struct message *message, int64
     if (bytes > message->bytes - from) {
         bytes = message->bytes - from;
     }
-    *pkt = (struct packet){
-        .tp = {.src_qp = qp->id,
-               .dst_qp = qp->peer,
-               .flow_hash = qp->flow_hash,
-               .psn = (qp->psn_base + (uint32_t)seq) & PSN_MASK,
-               .message = message->id,
-               .message_bytes = (uint32_t)bytes},
-        .dst_nic = qp->dst_nic,
-        .imm = config->mtu_bytes,
-        .size_bytes =
-            packet_frame_bytes(0, RETH_BYTES, config->ip_bytes, config->vlan_bytes),
-        .type = PACKET_READ_REQ,
-        .tos = qp->tos,
-        .cls = qp->cls,
-        .flags = PACKET_FIRST | PACKET_LAST | (seq < qp->snd_max ? PACKET_AGAIN : 0),
-        .ttl = config->ttl};
+    *pkt = (struct packet){.tp = {.src_qp = qp->id,
+                                  .dst_qp = qp->peer,
+                                  .flow_hash = qp->flow_hash,
+                                  .psn = (qp->psn_base + (uint32_t)seq) & PSN_MASK,
+                                  .message = message->id,
+                                  .message_bytes = (uint32_t)bytes},
+                           .dst_nic = qp->dst_nic,
+                           .imm = config->mtu_bytes,
+                           .size_bytes = nic_frame_bytes(config, 0, RETH_BYTES),
+                           .type = PACKET_READ_REQ,
+                           .tos = qp->tos,
+                           .cls = qp->cls,
+                           .flags = PACKET_FIRST | PACKET_LAST |
+                                    (seq < qp->snd_max ? PACKET_AGAIN : 0),
+                           .ttl = config->ttl};
     if (seq == qp->snd_una) {
         nic_restart_ack_timer(lp, qp);
     }
@@ -260,9 +259,7 @@ nic_receive_read(struct lp *lp, struct qp *qp, struct packet *pkt)
     }
     if (ahead > 0) {
         qp->nic->lost_protocol++;
-        if (!qp->nak_sent) {
-            nic_send_nak(lp, qp);
-        }
+        nic_send_nak(lp, qp, packet_is_marked(pkt));
         return false;
     }
     if (ahead < 0) {
@@ -292,8 +289,8 @@ nic_make_response(struct lp *lp, struct qp *qp)
                .message = qp->msn,
                .message_bytes = left},
         .dst_nic = qp->dst_nic,
-        .size_bytes = packet_frame_bytes(payload, is_first || is_last ? AETH_BYTES : 0,
-                                         config->ip_bytes, config->vlan_bytes),
+        .size_bytes =
+            nic_frame_bytes(config, payload, is_first || is_last ? AETH_BYTES : 0),
         .payload_bytes = (uint16_t)payload,
         .type = PACKET_READ_RESP,
         .tos = qp->tos,

@@ -101,11 +101,25 @@ hear_of(struct lp *lp, struct qp *qp, int64_t seq)
     return true;
 }
 
+/* What an answer up to 'seq' acknowledges where chunks are acknowledged as wholes: the
+ * chunks of its message, of which the last one ends with it. */
+static int64_t
+whole_chunks(const struct qp *qp, int64_t seq)
+{
+    uint32_t chunk_pkts = qp->nic->config->chunk_pkts;
+    const struct message *message = nic_message_of(qp, seq);
+
+    return message ? seq - (seq - message->first_seq) % chunk_pkts : seq;
+}
+
 void
 nic_receive_ack(struct lp *lp, struct qp *qp, uint32_t psn)
 {
     int64_t next = nic_seq_of(qp, psn) + 1;
 
+    if (unlikely(qp->nic->config->chunk_pkts)) {
+        next = whole_chunks(qp, next);
+    }
     if (next > qp->snd_una && next <= qp->snd_max) {
         if (unlikely(qp->sr != NULL)) {
             nic_sr_acknowledge(lp, qp, next);
@@ -113,6 +127,8 @@ nic_receive_ack(struct lp *lp, struct qp *qp, uint32_t psn)
             return;
         }
         nic_activate(lp, qp);
+    } else if (unlikely(qp->nic->scan.list)) {
+        nic_serve(lp, qp->nic); /* any answer has it look */
     }
 }
 
@@ -121,6 +137,9 @@ nic_receive_nak(struct lp *lp, struct qp *qp, uint32_t psn)
 {
     int64_t seq = nic_seq_of(qp, psn);
 
+    if (unlikely(qp->nic->config->chunk_pkts)) {
+        seq = whole_chunks(qp, seq);
+    }
     if (seq < qp->snd_una || seq >= qp->snd_max) {
         return;
     }

@@ -43,18 +43,35 @@ nic_answer(struct lp *lp, struct nic *nic, struct packet *pkt)
         pool_put(lp->pool, pkt);
         return;
     }
-    if (!nic->ready && port_may_commit(port, pkt->cls, lp->now_ps, pkt->ready_ps)) {
+    if (!nic->ready && likely(!nic->scan.list) &&
+        port_may_commit(port, pkt->cls, lp->now_ps, pkt->ready_ps)) {
         port_transmit(lp, port, pkt, pkt->ready_ps);
         return;
     }
-    queue_push(&port->out[pkt->cls].queue, pkt);
-    port->ready |= (uint8_t)(1u << pkt->cls);
-    if (!port->wake_queued &&
-        port_unpaused(port, (uint8_t)(1u << pkt->cls), lp->now_ps)) {
+    unsigned q = nic->config->queue_of[pkt->cls];
+
+    queue_push(&port->out[q].queue, pkt);
+    port->ready |= (uint8_t)(1u << q);
+    if (unlikely(nic->scan.list)) {
+        nic_scan_serve(lp, nic);
+        return;
+    }
+    if (!port->wake_queued && (nic_open_answers(nic, lp->now_ps) >> q & 1)) {
         port_wake_at(lp, port,
                      port->busy_until_ps > pkt->ready_ps ? port->busy_until_ps
                                                          : pkt->ready_ps,
                      nic);
+    }
+}
+
+/* Where no CNPs are sent, 'pkt' tells that a request came marked. */
+static inline void
+echo_mark(struct qp *qp, struct packet *pkt, bool is_marked)
+{
+    if (unlikely(is_marked) && qp->nic->config->cnp_on_answer) {
+        pkt->flags |= PACKET_ECHO;
+        qp->cnps_sent++;
+        qp->nic->cnps_sent++;
     }
 }
 
@@ -77,27 +94,30 @@ nic_answer_in_turn(struct lp *lp, struct qp *qp, struct packet *pkt)
 
 /* One ACK for the newest request, where it waits for responses. */
 static void
-send_ack_in_turn(struct lp *lp, struct qp *qp, uint32_t psn)
+send_ack_in_turn(struct lp *lp, struct qp *qp, uint32_t psn, bool is_marked)
 {
-    struct packet *last = qp->answers.tail;
+    struct packet *pkt = qp->answers.tail;
 
-    if (last->type == PACKET_ACK) {
-        last->tp.psn = psn;
-        last->tp.message = qp->msn;
-        last->ready_ps = lp->now_ps + qp->nic->config->ack_latency_ps;
+    if (pkt->type == PACKET_ACK) {
+        pkt->tp.psn = psn;
+        pkt->tp.message = qp->msn;
+        pkt->ready_ps = lp->now_ps + qp->nic->config->ack_latency_ps;
+        echo_mark(qp, pkt, is_marked);
         return;
     }
+    pkt = nic_make_answer(lp, qp, PACKET_ACK, psn);
     qp->nic->acks_sent++;
-    wait_in_turn(qp, nic_make_answer(lp, qp, PACKET_ACK, psn));
+    echo_mark(qp, pkt, is_marked);
+    wait_in_turn(qp, pkt);
 }
 
 void
-nic_send_ack(struct lp *lp, struct qp *qp)
+nic_send_ack(struct lp *lp, struct qp *qp, bool is_marked)
 {
     uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt - 1) & PSN_MASK;
 
     if (unlikely(qp->special & QP_ANSWERS)) {
-        send_ack_in_turn(lp, qp, psn);
+        send_ack_in_turn(lp, qp, psn, is_marked);
         return;
     }
     /* One ACK for the newest request, where the wire holds it up.  One that is not ready
@@ -105,28 +125,58 @@ nic_send_ack(struct lp *lp, struct qp *qp)
     if (qp->waiting_ack && qp->waiting_ack->ready_ps < lp->now_ps) {
         qp->waiting_ack->tp.psn = psn;
         qp->waiting_ack->tp.message = qp->msn;
+        echo_mark(qp, qp->waiting_ack, is_marked);
         return;
     }
     struct packet *pkt = nic_make_answer(lp, qp, PACKET_ACK, psn);
+    const struct nic_config *config = qp->nic->config;
+    unsigned q = config->queue_of[qp->cls];
 
     qp->nic->acks_sent++;
+    echo_mark(qp, pkt, is_marked);
     nic_answer(lp, qp->nic, pkt);
-    if (qp->nic->port->out[qp->cls].queue.tail == pkt &&
-        qp->nic->port->ready >> qp->cls & 1) {
+    if (qp->nic->port->out[q].queue.tail == pkt && qp->nic->port->ready >> q & 1 &&
+        config->merges_acks) {
         qp->waiting_ack = pkt;
     }
 }
 
-void
-nic_send_nak(struct lp *lp, struct qp *qp)
+/* The responder wants its chunk from the start again. */
+static void
+go_back_to_chunk(struct qp *qp)
 {
-    uint32_t psn = (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK;
+    const struct nic_config *config = qp->nic->config;
+    int64_t over = (qp->rcv_nxt - qp->rcv_first) % config->chunk_pkts;
 
-    qp->nak_sent = true;
+    /* Only the last packet of a message is short, and that ends the chunk. */
+    qp->rcv_nxt -= over;
+    qp->payload_received -= over * config->mtu_bytes;
+}
+
+void
+nic_send_nak(struct lp *lp, struct qp *qp, bool is_marked)
+{
+    const struct nic_config *config = qp->nic->config;
+    struct packet *pkt;
+    int64_t wanted = qp->rcv_nxt;
+
+    if (qp->nak_sent && (!config->nack_interval_ps ||
+                         lp->now_ps - qp->last_nak_ps < config->nack_interval_ps)) {
+        return;
+    }
+    if (unlikely(config->chunk_pkts)) {
+        go_back_to_chunk(qp);
+    }
+    /* Having gone back, it wants another packet, and has not said so yet. */
+    qp->nak_sent = qp->rcv_nxt == wanted;
+    qp->last_nak_ps = lp->now_ps;
     qp->nic->naks_sent++;
     /* A NAK acknowledges what lies before it; an ACK that waits would
      * only repeat that. */
-    nic_answer_in_turn(lp, qp, nic_make_answer(lp, qp, PACKET_NAK, psn));
+    pkt = nic_make_answer(lp, qp, PACKET_NAK,
+                          (qp->psn_base_peer + (uint32_t)qp->rcv_nxt) & PSN_MASK);
+    echo_mark(qp, pkt, is_marked);
+    nic_answer_in_turn(lp, qp, pkt);
 }
 
 /* The notification point: at once for the first mark, then at most one
@@ -177,9 +227,10 @@ accept(struct lp *lp, struct qp *qp, const struct packet *pkt, bool acks)
     qp->payload_received += pkt->payload_bytes;
     qp->msn += pkt->flags & PACKET_LAST ? 1 : 0;
     if (acks && (pkt->flags & PACKET_ACK_REQ)) {
-        nic_send_ack(lp, qp);
+        nic_send_ack(lp, qp, packet_is_marked(pkt));
     }
     if (pkt->flags & PACKET_LAST) {
+        qp->rcv_first = qp->rcv_nxt;
         nic_up(lp, qp, pkt->flags & PACKET_IMM ? UP_RECEIVED_IMM : UP_RECEIVED,
                pkt->tp.message, pkt->tp.message_bytes, pkt->imm);
     }
@@ -194,6 +245,7 @@ nic_take_request(struct lp *lp, struct qp *qp, struct packet *pkt, bool acks, bo
     }
     if (pkt->type == PACKET_READ_REQ) {
         qp->rcv_nxt += nic_read_psns(pkt->tp.message_bytes, pkt->imm);
+        qp->rcv_first = qp->rcv_nxt;
         qp->nak_sent = false;
         qp->msn++;
         *kept = true;
@@ -219,10 +271,11 @@ receive_careful(struct lp *lp, struct qp *qp, struct packet *pkt, int32_t ahead)
         return;
     }
     qp->nic->lost_protocol++;
-    if (ahead > 0 && !qp->nak_sent) {
-        nic_send_nak(lp, qp);
-    } else if (ahead < 0 && (pkt->flags & PACKET_ACK_REQ)) {
-        nic_send_ack(lp, qp); /* a duplicate: its ACK was lost or late */
+    if (ahead > 0) {
+        nic_send_nak(lp, qp, packet_is_marked(pkt));
+    } else if ((pkt->flags & PACKET_ACK_REQ) && qp->nic->config->answers_duplicates) {
+        nic_send_ack(lp, qp,
+                     packet_is_marked(pkt)); /* a duplicate: its ACK was lost or late */
     }
 }
 

@@ -549,7 +549,7 @@ nic_sr_receive(struct lp *lp, struct qp *qp, struct packet *pkt, int32_t ahead)
         }
         qp->nic->lost_protocol++;
         if (asks) {
-            nic_send_ack(lp, qp);
+            nic_send_ack(lp, qp, false);
         }
         return false;
     }
@@ -560,7 +560,7 @@ nic_sr_receive(struct lp *lp, struct qp *qp, struct packet *pkt, int32_t ahead)
     }
     take_early(lp, qp, &asks);
     if (asks) {
-        nic_send_ack(lp, qp);
+        nic_send_ack(lp, qp, false);
     }
     return true;
 }

@@ -9,6 +9,7 @@
 #include <config.h>
 
 #include "models/nic/inner.h"
+#include "models/nic/window.h"
 #include "models/packet.h"
 
 /* ---- the ring of QPs that may send ------------------------------------------------- */
@@ -62,6 +63,9 @@ place(struct lp *lp, struct qp *qp, int64_t ready_by_ps)
     if (qp->place != QP_IDLE) {
         return;
     }
+    if (qp->cur && !qp->halted) {
+        nic_refresh_window(qp, lp->now_ps);
+    }
     if (unlikely(qp->special)) {
         ready_ps = nic_turn_ready_ps(qp);
         if (ready_ps == TIME_NEVER_PS) {
@@ -99,6 +103,10 @@ place(struct lp *lp, struct qp *qp, int64_t ready_by_ps)
 void
 nic_activate(struct lp *lp, struct qp *qp)
 {
+    if (unlikely(qp->nic->scan.list)) {
+        nic_scan_activate(lp, qp);
+        return;
+    }
     place(lp, qp, lp->now_ps);
     if (qp->place == QP_READY) {
         nic_serve(lp, qp->nic);
@@ -163,8 +171,7 @@ make(struct lp *lp, const struct qp *qp, const struct message *message, int64_t 
                                   .message_bytes = (uint32_t)message->bytes},
                            .dst_nic = qp->dst_nic,
                            .imm = message->imm,
-                           .size_bytes = packet_frame_bytes(
-                               payload, extra, config->ip_bytes, config->vlan_bytes),
+                           .size_bytes = nic_frame_bytes(config, payload, extra),
                            .payload_bytes = (uint16_t)payload,
                            .type = PACKET_DATA,
                            .tos = qp->tos,
@@ -247,19 +254,60 @@ next_qp(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps)
 }
 
 struct packet *
-nic_take_answer(struct nic *nic, unsigned cls)
+nic_take_answer(struct nic *nic, unsigned q)
 {
-    struct out_class *out = &nic->port->out[cls];
+    struct out_class *out = &nic->port->out[q];
     struct packet *pkt = queue_pop(&out->queue);
     struct qp *qp = &nic->qps[pkt->tp.src_qp];
 
     if (!out->queue.head) {
-        nic->port->ready &= (uint8_t) ~(1u << cls);
+        nic->port->ready &= (uint8_t) ~(1u << q);
     }
     if (qp->waiting_ack == pkt) {
         qp->waiting_ack = NULL;
     }
     return pkt;
+}
+
+uint32_t
+nic_send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps)
+{
+    struct packet *pkt =
+        unlikely(qp->special) ? nic_turn_make(lp, qp, start_ps) : make_data(lp, qp);
+    uint32_t bytes = pkt->size_bytes;
+
+    pkt->sent_tick = packet_tick(start_ps);
+    if (qp->rate.limited) {
+        pace(qp, start_ps, bytes + nic->config->extra_bytes);
+    }
+    port_transmit(lp, nic->port, pkt, start_ps);
+    if (unlikely(qp->special & QP_ANSWERS)) {
+        nic_release_answers(lp, qp);
+    }
+    return bytes;
+}
+
+/* Sends the first answer out of all that go before data, where it is ready at 'start_ps'.
+ * Returns as send_one(). */
+static uint32_t
+send_first_answer(struct lp *lp, struct nic *nic, int64_t start_ps, int64_t *ready_ps)
+{
+    struct port *port = nic->port;
+    unsigned q = nic->config->queue_of[0];
+    const struct packet *head = port->out[q].queue.head;
+
+    if (!(nic_open_answers(nic, start_ps) >> q & 1)) {
+        return 0;
+    }
+    if (head->ready_ps > start_ps) {
+        *ready_ps = head->ready_ps < *ready_ps ? head->ready_ps : *ready_ps;
+        return 0;
+    }
+    struct packet *pkt = nic_take_answer(nic, q);
+    uint32_t bytes = pkt->size_bytes;
+
+    port_transmit(lp, port, pkt, start_ps);
+    return bytes;
 }
 
 /* Sends one frame of class 'cls' from 'start_ps' on.  Returns its bytes, or 0: there was
@@ -275,7 +323,7 @@ send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
     struct qp *qp;
     uint32_t bytes;
 
-    if (head && head->ready_ps <= start_ps) {
+    if (head && head->ready_ps <= start_ps && likely(!nic->config->answers_first)) {
         pkt = nic_take_answer(nic, cls);
         bytes = pkt->size_bytes;
         port_transmit(lp, port, pkt, start_ps);
@@ -288,16 +336,7 @@ send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
     if (!qp) {
         return 0;
     }
-    pkt = unlikely(qp->special) ? nic_turn_make(lp, qp, start_ps) : make_data(lp, qp);
-    bytes = pkt->size_bytes;
-    pkt->sent_tick = packet_tick(start_ps);
-    if (qp->rate.limited) {
-        pace(qp, start_ps, bytes + WIRE_EXTRA_BYTES);
-    }
-    port_transmit(lp, port, pkt, start_ps);
-    if (unlikely(qp->special & QP_ANSWERS)) {
-        nic_release_answers(lp, qp);
-    }
+    bytes = nic_send_data(lp, nic, qp, start_ps);
     place(lp, qp, port->busy_until_ps);
     return bytes;
 }
@@ -308,7 +347,17 @@ static uint32_t
 send_next(struct lp *lp, struct nic *nic, int64_t start_ps, int64_t *ready_ps)
 {
     struct port *port = nic->port;
-    uint8_t open = port_unpaused(port, port->ready | nic->ready, start_ps);
+    uint8_t ready = port->ready | nic->ready;
+
+    if (unlikely(nic->config->answers_first)) {
+        uint32_t bytes = send_first_answer(lp, nic, start_ps, ready_ps);
+
+        if (bytes) {
+            return bytes;
+        }
+        ready = nic->ready;
+    }
+    uint8_t open = port_unpaused(port, ready, start_ps);
 
     while (open) {
         unsigned cls = port_pick(port, open);
@@ -329,6 +378,10 @@ nic_serve(struct lp *lp, struct nic *nic)
     int64_t ready_ps = TIME_NEVER_PS;
     uint32_t bytes;
 
+    if (unlikely(nic->scan.list)) {
+        nic_scan_serve(lp, nic);
+        return;
+    }
     if (unlikely(port->special & PORT_DOWN)) {
         return;
     }
@@ -339,10 +392,10 @@ nic_serve(struct lp *lp, struct nic *nic)
         return;
     }
     bytes = send_next(lp, nic, lp->now_ps, &ready_ps);
-    if (bytes && bytes <= PORT_SHORT_BYTES) {
+    if (bytes && bytes <= port->short_bytes) {
         send_next(lp, nic, port->busy_until_ps, &ready_ps);
     }
-    if (port_unpaused(port, port->ready | nic->ready, lp->now_ps)) {
+    if (port_unpaused(port, nic->ready, lp->now_ps) | nic_open_answers(nic, lp->now_ps)) {
         port_wake_at(lp, port,
                      bytes || ready_ps == TIME_NEVER_PS ? port->busy_until_ps : ready_ps,
                      nic);

@@ -11,6 +11,7 @@
 #include <config.h>
 
 #include "models/nic/inner.h"
+#include "models/nic/window.h"
 
 /* When the requester could send, the pace aside. */
 static int64_t

@@ -19,6 +19,7 @@ enum probe_kind {
                     last sample, c = 1: paused, else 0 */
     PROBE_RATE,  /* sample of a QP: a = rate bps that it may send at, b = bytes of payload
                     sent for the first time since the last sample */
+    PROBE_PAUSE_HEARD, /* a pause frame at the port it is for: a = 1: stop, 0: go on */
 };
 
 /* Something seen; what a, b and c are says the kind. */
@@ -40,7 +41,8 @@ struct probe {
 /* Where merged records go.  Called in order, in the first thread. */
 struct probe_sink {
     void (*on_record)(void *ctx, const struct probe_record *record);
-    void *ctx; /* borrowed */
+    void *ctx;     /* borrowed */
+    uint32_t skip; /* bit k: records of kind k are not wanted */
 };
 
 /* Frees the memory of 'probe', not the probe. */

@@ -23,7 +23,7 @@ arm(struct lp *lp, struct port *port, unsigned cls, int64_t at_ps)
 {
     struct in_class *in = &port->in[cls];
 
-    if (!in->refresh_timer) {
+    if (!in->refresh_timer && !port->sends_lasting) {
         in->refresh_timer = true;
         lp_at(lp, at_ps,
               event_key(PHASE_TIMER, (uint64_t)port->id * N_CLASSES + cls,

@@ -9,6 +9,7 @@
 #ifndef ROCESIM_MODELS_SWITCH_ROUTE_H
 #define ROCESIM_MODELS_SWITCH_ROUTE_H
 
+#include "models/switch/murmur.h"
 #include "sim/units.h"
 
 #define ROUTE_NONE UINT16_MAX
@@ -33,7 +34,7 @@ struct route_table {
 struct route_table *route_table_new(uint32_t n_nics);
 void route_table_free(struct route_table *table); /* accepts NULL */
 
-/* Says that 'nic' is reached by 'ports' (n >= 1, ascending).  Equal sets are shared.
+/* Says that 'nic' is reached by 'ports' (n >= 1).  Equal sets, in equal order, are shared.
  * Returns false, and changes nothing, when ROUTE_NONE other sets are there already. */
 bool route_table_set(struct route_table *table, uint32_t nic, const uint16_t ports[],
                      uint16_t n);
@@ -82,6 +83,22 @@ route_pick(const struct route_table *table, uint32_t nic, uint32_t flow_hash,
     uint64_t scaled = (uint64_t)route_mix(flow_hash ^ seed) * set->n;
 
     return table->ports[set->first + (uint32_t)(scaled >> 32)];
+}
+
+/* The same by MurmurHash3 of 'key', modulo the number of ports. */
+static inline uint16_t
+route_pick_murmur(const struct route_table *table, uint32_t nic,
+                  const struct murmur_key *key, uint32_t seed)
+{
+    uint16_t id = table->set_of_nic[nic];
+
+    if (unlikely(id == ROUTE_NONE)) {
+        return ROUTE_NONE;
+    }
+    const struct route_set *set = &table->sets[id];
+
+    return set->n == 1 ? table->ports[set->first]
+                       : table->ports[set->first + murmur_hash(key, seed) % set->n];
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "models/switch/ecn.h"
+#include "models/switch/mmu_hpcc.h"
 #include "models/switch/pfc.h"
 #include "models/switch/watchdog.h"
 
@@ -23,10 +24,26 @@ mark(struct port *port, struct packet *pkt, int64_t queue_bytes)
     unsigned ecn = pkt->tos & 3;
 
     /* What another switch has marked already is not judged again. */
-    if ((port->ecn.classes >> pkt->cls & 1) && ecn != ECN_NOT_ECT && ecn != ECN_CE &&
+    if ((port->ecn.classes >> pkt->cls & 1) &&
+        (ecn != ECN_NOT_ECT || port->ecn.any_packet) && ecn != ECN_CE &&
         ecn_decides(port, queue_bytes)) {
         pkt->tos |= ECN_CE;
         port->stats[pkt->cls].marked++;
+    }
+}
+
+/* Takes 'pkt', which came by 'from', out of the accounts of mmu_hpcc.h. */
+static void
+release_hpcc(struct lp *lp, struct fabric_switch *sw, struct port *from,
+             const struct packet *pkt)
+{
+    struct in_class *in = &from->in[pkt->cls];
+
+    if (pkt->cls != 0) {
+        buffer_release(&sw->buffer, in, pkt->size_bytes, true);
+        if (in->xoff && mmu_hpcc_may_resume(&sw->buffer, in, from->mmu_shift)) {
+            pfc_resume(lp, from, pkt->cls);
+        }
     }
 }
 
@@ -39,7 +56,9 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
 
     port_queue_book(port, cls, lp->now_ps);
     if (port->ecn.at_dequeue) {
-        mark(port, out->queue.head, out->queue.bytes);
+        const struct packet *own = port->ecn.without_own ? out->queue.head : NULL;
+
+        mark(port, out->queue.head, out->queue.bytes - (own ? own->size_bytes : 0));
     }
     struct packet *pkt = queue_pop(&out->queue);
     struct port *from = &sw->ports[pkt->in_port];
@@ -47,6 +66,10 @@ dequeue(struct lp *lp, struct fabric_switch *sw, struct port *port, unsigned cls
 
     if (!out->queue.head) {
         port->ready &= (uint8_t) ~(1u << cls);
+    }
+    if (unlikely(sw->mmu_hpcc)) {
+        release_hpcc(lp, sw, from, pkt);
+        return pkt;
     }
     buffer_release(&sw->buffer, in, pkt->size_bytes, lossless);
     if (in->xoff && buffer_may_resume(&sw->buffer, in)) {
@@ -94,7 +117,7 @@ switch_serve(struct lp *lp, struct port *port)
         return;
     }
     bytes = send_next(lp, port, lp->now_ps, &ready_ps);
-    if (bytes && bytes <= PORT_SHORT_BYTES) {
+    if (bytes && bytes <= port->short_bytes) {
         send_next(lp, port, port->busy_until_ps, &ready_ps);
     }
     left = port_unpaused(port, port->ready, lp->now_ps);
@@ -125,7 +148,35 @@ note_line(struct port *out, const struct packet *pkt)
     if (pkt->ready_ps > from_ps) {
         from_ps = pkt->ready_ps;
     }
-    out->line_ps = from_ps + port_bytes_ps(out, pkt->size_bytes + WIRE_EXTRA_BYTES);
+    out->line_ps = from_ps + port_slot_ps(out, pkt->size_bytes);
+}
+
+/* Charges 'pkt' to its ingress 'in'; false when there is no room.  Tells the peer to stop
+ * where it must. */
+static bool
+charge(struct lp *lp, struct fabric_switch *sw, struct port *in, const struct port *out,
+       const struct packet *pkt)
+{
+    unsigned cls = pkt->cls;
+    struct in_class *account = &in->in[cls];
+    bool lossless = sw->lossless >> cls & 1;
+    bool stop = false, fits;
+
+    if (unlikely(sw->mmu_hpcc)) {
+        fits = cls == 0 || mmu_hpcc_admit(&sw->buffer, account, in->mmu_shift,
+                                          pkt->size_bytes, &stop);
+        stop &= lossless;
+    } else if (lossless) {
+        fits = buffer_admit_lossless(&sw->buffer, account, pkt->size_bytes, &stop);
+    } else {
+        fits = buffer_admit_lossy(&sw->buffer, account, pkt->size_bytes,
+                                  out->out[cls].queue.bytes);
+    }
+    if (stop && !account->xoff) {
+        account->xoff_held = port_is_held(out, cls, lp->now_ps);
+        pfc_stop(lp, in, cls, out->id);
+    }
+    return fits;
 }
 
 /* Charges 'pkt' and lets it wait at 'out', or drops it. */
@@ -134,19 +185,9 @@ enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *o
         struct packet *pkt)
 {
     unsigned cls = pkt->cls;
-    struct in_class *account = &in->in[cls];
     struct out_class *oc = &out->out[cls];
-    bool stop = false;
-    bool fits =
-        sw->lossless >> cls & 1
-            ? buffer_admit_lossless(&sw->buffer, account, pkt->size_bytes, &stop)
-            : buffer_admit_lossy(&sw->buffer, account, pkt->size_bytes, oc->queue.bytes);
 
-    if (stop && !account->xoff) {
-        account->xoff_held = port_is_held(out, cls, lp->now_ps);
-        pfc_stop(lp, in, cls, out->id);
-    }
-    if (unlikely(!fits)) {
+    if (unlikely(!charge(lp, sw, in, out, pkt))) {
         drop_for_buffer(lp, in, pkt);
         return;
     }
@@ -162,6 +203,13 @@ enqueue(struct lp *lp, struct fabric_switch *sw, struct port *in, struct port *o
     port_queue_book(out, cls, lp->now_ps);
     queue_push(&oc->queue, pkt);
     out->ready |= (uint8_t)(1u << cls);
+    /* A line that has been idle takes it at once, after it has been counted; one that
+     * becomes free at this instant waits for the other arrivals. */
+    if (unlikely(sw->mmu_hpcc) && out->busy_until_ps < lp->now_ps &&
+        pkt->ready_ps <= lp->now_ps) {
+        switch_serve(lp, out);
+        return;
+    }
     if (!out->wake_queued && port_unpaused(out, (uint8_t)(1u << cls), lp->now_ps)) {
         port_wake_at(
             lp, out,
@@ -254,7 +302,7 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
     }
     uint16_t index =
         likely(!sw->has_lb)
-            ? route_pick(sw->routes, pkt->dst_nic, pkt->tp.flow_hash, sw->hash_seed)
+            ? switch_pick(sw, sw->routes, pkt->dst_nic, pkt->tp.flow_hash, pkt->tp.src_qp)
             : lb_pick(sw->lb, sw->routes, sw->ports, pkt, sw->hash_seed, now_ps);
 
     if (unlikely(index == ROUTE_NONE)) {
@@ -273,7 +321,7 @@ switch_arrive(struct lp *lp, struct port *in, struct packet *pkt)
     } else {
         pkt->ready_ps = now_ps + sw->latency_ps;
     }
-    if (port_may_commit(out, cls, now_ps, pkt->ready_ps)) {
+    if (likely(!sw->mmu_hpcc) && port_may_commit(out, cls, now_ps, pkt->ready_ps)) {
         port_transmit(lp, out, pkt, pkt->ready_ps);
         return;
     }
@@ -291,7 +339,8 @@ switch_refresh_pause(struct lp *lp, struct port *port, unsigned cls)
         return;
     }
     /* The threshold may have risen since: other queues have drained. */
-    if (buffer_may_resume(&sw->buffer, in)) {
+    if (sw->mmu_hpcc ? mmu_hpcc_may_resume(&sw->buffer, in, port->mmu_shift)
+                     : buffer_may_resume(&sw->buffer, in)) {
         pfc_resume(lp, port, cls);
     } else {
         pfc_repeat(lp, port, cls);
@@ -338,11 +387,11 @@ switch_check(const struct fabric_switch *sw)
     for (uint16_t p = 0; p < sw->n_ports; p++) {
         for (unsigned c = 0; c < N_CLASSES; c++) {
             const struct in_class *in = &sw->ports[p].in[c];
-            bool lossless = sw->lossless >> c & 1;
+            bool reserves = sw->mmu_hpcc || (sw->lossless >> c & 1);
 
             charged += in->used_bytes + in->headroom_bytes;
-            queued += sw->ports[p].out[c].queue.bytes;
-            shared += buffer_shared_of(in, lossless ? sw->buffer.reserved_bytes : 0);
+            queued += sw->mmu_hpcc && c == 0 ? 0 : sw->ports[p].out[c].queue.bytes;
+            shared += buffer_shared_of(in, reserves ? sw->buffer.reserved_bytes : 0);
         }
     }
     if (charged != queued) {

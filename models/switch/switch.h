@@ -35,7 +35,9 @@ struct fabric_switch {
     uint32_t hash_seed;
     uint8_t lossless; /* bit c: class c is lossless */
     bool cuts_through;
-    bool has_lb; /* lb is not NULL */
+    bool mmu_hpcc;                 /* accounts are kept by mmu_hpcc.h */
+    const struct murmur_key *keys; /* borrowed: by QP; NULL: hashed by route_pick() */
+    bool has_lb;                   /* lb is not NULL */
     struct buffer buffer;
     uint8_t class_of_dscp[64];
 
@@ -48,6 +50,17 @@ struct fabric_switch {
     struct watchdog *watchdog;    /* owned; NULL: off */
     struct port_sched sched;
 };
+
+/* Port index of what QP 'qp' sends to 'nic' with 'flow_hash', by 'routes' of 'sw';
+ * ROUTE_NONE when there is none. */
+static inline uint16_t
+switch_pick(const struct fabric_switch *sw, const struct route_table *routes,
+            uint32_t nic, uint32_t flow_hash, uint32_t qp)
+{
+    return likely(!sw->keys)
+               ? route_pick(routes, nic, flow_hash, sw->hash_seed)
+               : route_pick_murmur(routes, nic, &sw->keys[qp], sw->hash_seed);
+}
 
 /* A packet arrives at 'in', a port of a switch: KIND_ARRIVE_SWITCH.  Steals 'pkt'. */
 void switch_arrive(struct lp *lp, struct port *in, struct packet *pkt);

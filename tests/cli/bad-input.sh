@@ -103,7 +103,7 @@ with "a unit of something else" "switch.buffer: .* allowed is a size" '"switch":
 with "a negative time" "nic.latency: is '-5us', but must not be negative" '"nic": {"latency": "-5us"}'
 with "a time that is too long" "nic.latency: is \"9999s\"; allowed is 0ps to" '"nic": {"latency": "9999s"}'
 with "a time beyond all numbers" "stop: is '1e300us', which is too large" '"stop": "1e300us"'
-with "a text for a number" "nic.mtu: is \"4096\"; allowed is 256, 512" '"nic": {"mtu": "4096"}'
+with "a text for a number" "nic.mtu: is \"4096\"; allowed is a whole number" '"nic": {"mtu": "4096"}'
 with "a fraction for a count" "nic.ack_every: is 1.5; allowed is a whole number" '"nic": {"ack_every": 1.5}'
 with "a number below its range" "nic.ack_every: is 0; allowed is 1 to" '"nic": {"ack_every": 0}'
 with "null" "nic.qps: is null; allowed is" '"nic": {"qps": null}'
@@ -168,7 +168,7 @@ text "a host on one rail of two" ": workload\[0\]: channel 0 connects NIC 0 of h
 work "more senders than hosts" ".senders: is 9; there are 3 hosts but the receiver" '"type": "incast", "senders": 9, "receiver": 0, "bytes": "1KB"'
 rm -f s.json
 table "an empty CSV" ": is empty" ''
-table "a CSV without names" ":1: no such column '1'; .*allowed are src, dst, bytes and start" '1,2,3,0us\n'
+table "a CSV without names" ":1: no such column '1'; .*allowed are src, dst, bytes, start, sport, dport and class" '1,2,3,0us\n'
 table "a CSV line with a field too few" ":3: has 2 fields; the first line has 3" 'src,dst,bytes\n1,2,3\n1,2\n'
 table "a CSV line with a word for a number" ":2: bytes is 'x'; allowed is a size" 'src,dst,bytes\n1,2,x\n'
 table "a CSV line with a host that is not there" ":3: dst: is 9; allowed is 0 to 3" 'src,dst,bytes\n# comment\n1,9,3\n'

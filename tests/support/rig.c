@@ -7,6 +7,7 @@
 #include "tests/support/rig.h"
 
 #include "models/host/pipe.h"
+#include "models/net_params.h"
 #include "models/switch/watchdog.h"
 #include "topologies/topo.h"
 
@@ -15,42 +16,18 @@ rig_init(struct rig *rig, uint64_t seed)
 {
     *rig =
         (struct rig){.net = net_new(seed),
-                     .nic = {.pfc_reaction_ps = REACTION_IEEE,
-                             .cnp_interval_ps = 4 * PS_PER_US,
-                             .mtu_bytes = 4096,
-                             .ack_every = 256,
-                             .ack_timeout = 14,
-                             .retry_count = 7,
-                             .max_reads = 16,
-                             .rnr_timer = 12,
-                             .rnr_retry = 7,
-                             .sr_window = 2048,
-                             .sr_reorder_ps = 50 * PS_PER_US,
-                             .sr_repeat_ps = 100 * PS_PER_US,
-                             .ip = 4,
-                             .ttl = 64,
-                             .pfc = 1 << 3},
-                     .sw = {.buffer_bytes = 32000000,
-                            .headroom_bytes = HEADROOM_COMPUTED,
-                            .xon_bytes = XON_COMPUTED,
-                            .alpha_q32 = PARAM_ONE,
-                            .latency_ps = 300 * PS_PER_NS,
-                            .pfc_reaction_ps = REACTION_IEEE,
-                            .hash_seed = -1,
-                            .lb = {.flowlet_gap_ps = 256 * PS_PER_US,
-                                   .flowlet_entries = 256,
-                                   .load_quantum_bytes = 8192},
-                            .watchdog = {.detect_ps = WATCHDOG_SONIC,
-                                         .restore_ps = WATCHDOG_SONIC,
-                                         .poll_ps = WATCHDOG_SONIC},
-                            .cell_bytes = 144,
-                            .pfc = 1 << 3},
                      .ecn = {.kmin_bytes = 100000,
                              .kmax_bytes = 400000,
                              .pmax_q32 = PARAM_Q32(1, 5),
                              .at_rate_bps = 100 * GBPS},
                      .cc_name = "none",
                      .records = g_array_new(FALSE, FALSE, sizeof(struct probe_record))};
+    param_set_defaults(nic_param_table, &rig->nic);
+    param_set_defaults(switch_param_table, &rig->sw);
+    param_set_defaults(watchdog_param_table, &rig->sw);
+    rig->nic.jitter_ps = 0;
+    rig->nic.pfc = 1 << 3;
+    rig->sw.pfc = 1 << 3;
 }
 
 void
@@ -197,6 +174,40 @@ rig_dcqcn(struct rig *rig, const char *preset)
 }
 
 void
+rig_hpcc(struct rig *rig)
+{
+    struct nic_params *nic = &rig->nic;
+    struct switch_params *sw = &rig->sw;
+
+    rig->net->wire = WIRE_HPCC;
+    nic->mtu_bytes = 1000;
+    nic->pfc_reaction_ps = 0;
+    nic->ack_every = 1;
+    nic->ack_timeout = 0;
+    nic->ack_first = true;
+    nic->ack_coalesce = nic->ack_duplicates = false;
+    nic->cnp = CNP_ON_ACK;
+    nic->nack_interval_ps = 500 * PS_PER_US;
+    nic->slow_gap_ps = SLOW_GAP_NEVER;
+    nic->arbiter = ARBITER_SCAN;
+    nic->sport = 10000;
+    nic->dport = 100;
+    sw->mmu = MMU_HPCC;
+    sw->alpha_q32 = PARAM_ONE / 8;
+    sw->reserved_bytes = 4096;
+    sw->buffer_bytes = 32 << 20;
+    sw->xon_offset_bytes = 3072;
+    sw->latency_ps = 0;
+    sw->pfc_reaction_ps = 0;
+    sw->pfc_quanta = PFC_QUANTA_UNTIL_RESUME;
+    sw->scheduler = SCHEDULER_RR;
+    sw->hash = HASH_MURMUR3;
+    sw->next_hops = NEXT_HOPS_DESCENDING;
+    sw->ecn_counts = ECN_COUNTS_WITHOUT;
+    sw->ecn_marks = ECN_MARKS_ALL;
+}
+
+void
 rig_build(struct rig *rig)
 {
     GError *error = NULL;
@@ -293,7 +304,7 @@ rig_arrival(const struct rig *rig, const struct event *event, struct port **in)
     }
     struct packet *pkt = event->obj;
 
-    *in = &rig->net->ports[event_source(event->key)];
+    *in = &rig->net->ports[ARRIVAL_PORT(event_source(event->key))];
     return ((*in)->special & PORT_DISPLACED) && pkt->type != PACKET_PFC ? NULL : pkt;
 }
 
@@ -363,7 +374,9 @@ rig_run(struct rig *rig, int64_t stop_ps)
 {
     const struct net_watch watch = {
         .ctx = rig,
-        .sink = {.on_record = keep_record, .ctx = rig->records},
+        .sink = {.on_record = keep_record,
+                 .ctx = rig->records,
+                 .skip = rig->hears_pauses ? 0 : 1u << PROBE_PAUSE_HEARD},
         .frames = rig->frames};
 
     net_run(rig->net, stop_ps, &watch);

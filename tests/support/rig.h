@@ -46,6 +46,7 @@ struct rig {
     uint32_t n_flows;
     GArray *records;        /* owned: struct probe_record */
     struct tap_sink frames; /* for ports in net->tapped; see rig_tap() */
+    bool hears_pauses;      /* records have pauses at the ports they are for, too */
 };
 
 void rig_init(struct rig *rig, uint64_t seed);
@@ -69,6 +70,10 @@ void rig_params(struct rig *rig);
 /* rig_params() with DCQCN of preset 'preset' and its CNP interval, in 'rig->nic' too: the
  * parameters, to be changed until rig_build(). */
 struct dcqcn_params *rig_dcqcn(struct rig *rig, const char *preset);
+
+/* All that `compat` "hpcc" sets of wire, NICs and switches, to be changed until
+ * rig_build(). */
+void rig_hpcc(struct rig *rig);
 
 /* net_build() and all shortest routes. */
 void rig_build(struct rig *rig);

@@ -815,7 +815,11 @@ test_csv(void **state)
     assert_csv_fails(
         "src,dst,bites\n",
         "f.csv:1: no such column 'bites'; nearest is 'bytes', allowed are src, dst, "
-        "bytes and start in the first line");
+        "bytes, start, sport, dport and class in the first line");
+    assert_csv_fails("src,dst,bytes,sport\na,b,5,0\n",
+                     "f.csv:2: sport is 0; allowed is 1 to 65535");
+    assert_csv_fails("src,dst,bytes,class\na,b,5,8\n",
+                     "f.csv:2: class is 8; allowed is 0 to 7");
     assert_csv_fails("src,src,dst\n", "f.csv:1: column 'src' is there twice");
     assert_csv_fails("src,dst,bytes\na,b\n",
                      "f.csv:2: has 2 fields; the first line has 3");

@@ -40,7 +40,7 @@ begin(struct bench *bench, uint32_t max_records)
     path = g_build_filename(bench->parent, "r", NULL);
     bench->dir = outdir_new(path, FALSE, NULL);
     assert_non_null(bench->dir);
-    bench->series = series_new(bench->dir, bench->rig.net, max_records, NULL);
+    bench->series = series_new(bench->dir, bench->rig.net, max_records, false, NULL);
     assert_non_null(bench->series);
 }
 

@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#include "models/switch/murmur.h"
+
 #include "tools/results/text.h"
 
 #define HPCC_PORT_BACKGROUND 100
@@ -244,13 +246,6 @@ csv_ports(const struct run_result *result, FILE *out)
 
 /* ---- fct.txt -------------------------------------------------------------------------- */
 
-/* The address that simulator gives to node 'id': 11.(id / 256).(id % 256).1. */
-static uint32_t
-hpcc_ip(uint32_t id)
-{
-    return 0x0b000001u + ((id / 256) << 16) + ((id % 256) << 8);
-}
-
 static int
 compare_completion(const void *pa, const void *pb)
 {
@@ -265,10 +260,28 @@ compare_completion(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
+/* To nearest; that simulator's clock cuts off. */
 static int64_t
-to_ns(int64_t time_ps)
+to_ns(int64_t time_ps, bool cuts)
 {
-    return (time_ps + PS_PER_NS / 2) / PS_PER_NS;
+    return (time_ps + (cuts ? 0 : PS_PER_NS / 2)) / PS_PER_NS;
+}
+
+/* As hosts have numbers and flows an ideal time, or as that simulator counts both. */
+static void
+put_fct(const struct result_flow *flow, bool is_hpcc, FILE *out)
+{
+    int64_t alone_ps = is_hpcc ? flow->base_fct_ps : flow->ideal_ps;
+    unsigned port = flow->is_incast ? HPCC_PORT_INCAST : HPCC_PORT_BACKGROUND;
+
+    fprintf(out,
+            "%08x %08x %u %u %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT
+            " %" G_GINT64_FORMAT "\n",
+            murmur_ip(is_hpcc ? flow->src_node : flow->src_host),
+            murmur_ip(is_hpcc ? flow->dst_node : flow->dst_host), flow->src_port,
+            is_hpcc && !flow->is_incast ? flow->dst_port : port, flow->bytes,
+            to_ns(flow->start_ps, is_hpcc), to_ns(flow->fct_ps, is_hpcc),
+            alone_ps == TIME_NEVER_PS ? 0 : to_ns(alone_ps, is_hpcc));
 }
 
 void
@@ -288,12 +301,6 @@ csv_fct(const struct run_result *result, FILE *out)
     }
     qsort(done, n, sizeof *done, compare_completion);
     for (guint i = 0; i < n; i++) {
-        fprintf(out,
-                "%08x %08x %u %u %" G_GINT64_FORMAT " %" G_GINT64_FORMAT
-                " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n",
-                hpcc_ip(done[i]->src_host), hpcc_ip(done[i]->dst_host), done[i]->src_port,
-                done[i]->is_incast ? HPCC_PORT_INCAST : HPCC_PORT_BACKGROUND,
-                done[i]->bytes, to_ns(done[i]->start_ps), to_ns(done[i]->fct_ps),
-                done[i]->ideal_ps == TIME_NEVER_PS ? 0 : to_ns(done[i]->ideal_ps));
+        put_fct(done[i], result->scenario->is_hpcc, out);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * pauses.c - pfc.csv and pfc-tree.txt, see pauses.h.
+ * pauses.c - pfc.csv, pfc.txt and pfc-tree.txt, see pauses.h.
  */
 #include <config.h>
 
@@ -11,6 +11,7 @@
 #include "tools/results/text.h"
 
 #define CSV_NAME "pfc.csv"
+#define TXT_NAME "pfc.txt"
 #define TREE_NAME "pfc-tree.txt"
 
 /* Roots that go into the summary. */
@@ -22,13 +23,14 @@ struct pauses {
     const struct outdir *dir; /* borrowed */
     const struct net *net;    /* borrowed */
     FILE *csv;                /* owned */
+    FILE *txt;                /* owned; NULL: not wanted */
     GString *line;            /* owned */
     GArray *all;              /* owned: struct pause */
     gboolean failed;
 };
 
 struct pauses *
-pauses_new(const struct outdir *dir, const struct net *net, GError **error)
+pauses_new(const struct outdir *dir, const struct net *net, bool has_txt, GError **error)
 {
     struct pauses *pauses = g_new0(struct pauses, 1);
 
@@ -37,7 +39,10 @@ pauses_new(const struct outdir *dir, const struct net *net, GError **error)
     pauses->line = g_string_new(NULL);
     pauses->all = g_array_new(FALSE, FALSE, sizeof(struct pause));
     pauses->csv = outdir_open(dir, CSV_NAME, error);
-    if (!pauses->csv) {
+    if (pauses->csv && has_txt) {
+        pauses->txt = outdir_open(dir, TXT_NAME, error);
+    }
+    if (!pauses->csv || (has_txt && !pauses->txt)) {
         pauses_free(pauses);
         return NULL;
     }
@@ -88,6 +93,21 @@ pauses_add(struct pauses *pauses, const struct probe_record *record)
 {
     take(pauses, record->a, record->time_ps, record->object, record->cls,
          (uint32_t)record->b, record->c);
+}
+
+/* "time node nodeType ifIndex type", as get_pfc() of third.cc: ns, 0 a host and 1 a switch,
+ * interfaces from 1, 1 a pause and 0 a resume. */
+void
+pauses_heard(struct pauses *pauses, const struct probe_record *record)
+{
+    const struct net_node *node = port_name_node(pauses->net, record->object);
+
+    if (fprintf(pauses->txt, "%" G_GINT64_FORMAT " %u %d %u %d\n",
+                record->time_ps / PS_PER_NS, (unsigned)(node - pauses->net->nodes),
+                node->kind == NODE_SWITCH, record->object - node->first_port + 1,
+                record->a != 0) < 0) {
+        pauses->failed = TRUE;
+    }
 }
 
 gboolean
@@ -208,11 +228,15 @@ gboolean
 pauses_finish(struct pauses *pauses, int64_t end_ps, struct result_pauses *sum,
               GError **error)
 {
-    FILE *csv;
+    FILE *csv, *txt;
     struct pause_tree *tree;
     gboolean good = TRUE;
 
     take_open(pauses, end_ps);
+    txt = g_steal_pointer(&pauses->txt);
+    if (txt && !outdir_close(pauses->dir, TXT_NAME, txt, error)) {
+        return FALSE;
+    }
     csv = g_steal_pointer(&pauses->csv);
     if (!outdir_close(pauses->dir, CSV_NAME, csv, error)) {
         return FALSE;
@@ -238,6 +262,9 @@ pauses_free(struct pauses *pauses)
     }
     if (pauses->csv) {
         fclose(pauses->csv);
+    }
+    if (pauses->txt) {
+        fclose(pauses->txt);
     }
     g_string_free(pauses->line, TRUE);
     g_array_unref(pauses->all);

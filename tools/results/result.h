@@ -20,9 +20,11 @@ struct result_flow {
     uint32_t src_host, dst_host;
     const char *src, *dst;
     const char *path; /* "host0>leaf0>host1" */
-    uint16_t src_port;
+    uint16_t src_port, dst_port;
     uint32_t qpn, n_qps; /* number of its first queue pair at 'src'; others follow */
     bool is_incast;
+    uint32_t src_node, dst_node;
+    int64_t base_fct_ps; /* as the HPCC simulator counts it; TIME_NEVER_PS: no way */
     bool is_cut; /* starts in the warm-up or the cool-down: left out of percentiles */
     int64_t bytes;
     int64_t start_ps, fct_ps, rx_done_ps, ideal_ps;

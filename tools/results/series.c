@@ -33,6 +33,7 @@ struct series {
     const struct net *net;    /* borrowed */
     FILE *spool;              /* owned */
     struct pauses *pauses;    /* owned */
+    bool takes_heard;         /* PROBE_PAUSE_HEARD */
     GString *line;            /* owned */
     struct thinner thin;
     uint32_t n_records, max_records;
@@ -275,6 +276,9 @@ on_record(void *ctx, const struct probe_record *record)
     case PROBE_RATE:
         on_sample(series, record);
         break;
+    case PROBE_PAUSE_HEARD:
+        pauses_heard(series->pauses, record);
+        break;
     }
 }
 
@@ -344,7 +348,7 @@ write_samples(struct series *series, GError **error)
 
 struct series *
 series_new(const struct outdir *dir, const struct net *net, uint32_t max_records,
-           GError **error)
+           bool pfc_txt, GError **error)
 {
     struct series *series = g_new0(struct series, 1);
 
@@ -354,7 +358,8 @@ series_new(const struct outdir *dir, const struct net *net, uint32_t max_records
     series->line = g_string_new(NULL);
     thinner_init(&series->thin, net->sample_ps > 0 ? net->sample_ps : 1);
     series->spool = outdir_open(dir, SPOOL_NAME, error);
-    series->pauses = series->spool ? pauses_new(dir, net, error) : NULL;
+    series->takes_heard = pfc_txt;
+    series->pauses = series->spool ? pauses_new(dir, net, pfc_txt, error) : NULL;
     if (!series->pauses) {
         series_free(series);
         return NULL;
@@ -365,7 +370,9 @@ series_new(const struct outdir *dir, const struct net *net, uint32_t max_records
 struct probe_sink
 series_sink(struct series *series)
 {
-    return (struct probe_sink){.on_record = on_record, .ctx = series};
+    return (struct probe_sink){.on_record = on_record,
+                               .ctx = series,
+                               .skip = series->takes_heard ? 0 : 1u << PROBE_PAUSE_HEARD};
 }
 
 gboolean

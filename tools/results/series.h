@@ -21,9 +21,10 @@
 struct series;
 
 /* Opens the files in 'dir' (borrowed) for 'net' (borrowed), which is built.  'max_records':
- * SERIES_MAX_RECORDS, less in a test.  Owned by the caller. */
+ * SERIES_MAX_RECORDS, less in a test.  'pfc_txt': pauses as they are heard go to pfc.txt,
+ * in the HPCC simulator's format.  Owned by the caller. */
 struct series *series_new(const struct outdir *dir, const struct net *net,
-                          uint32_t max_records, GError **error);
+                          uint32_t max_records, bool pfc_txt, GError **error);
 
 /* Where the network's records go. */
 struct probe_sink series_sink(struct series *series);

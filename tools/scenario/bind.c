@@ -232,8 +232,26 @@ check_switches(const struct scenario *s, const struct net *net, GError **error)
             return doc_fail_key(&at, name, SCENARIO_ERROR_VALUE, error,
                                 "reserved is above buffer, of which it is a part");
         }
+        struct doc_at sub = doc_key(&at, name);
+
         if (!check_watchdog(&at, name, p, net->nodes[net->node_of_switch[w]].n_ports,
-                            error)) {
+                            error) ||
+            !part_check_mmu(&sub, p, error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static gboolean
+check_nics(const struct scenario *s, const struct net *net, GError **error)
+{
+    struct doc_at root = doc_root(s->file, NULL), at = doc_key(&root, "nics");
+
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        struct doc_at sub = doc_key(&at, net->nodes[net->node_of_host[h]].name);
+
+        if (!part_check_nic(s, &sub, &net->nic_params[h], error)) {
             return FALSE;
         }
     }
@@ -380,12 +398,13 @@ bind_all(const struct scenario *s, struct net *net, GError **error)
         net_add_qos(net, &g_array_index(s->qos, struct net_qos, i));
     }
     net->cnp_qos = s->cnp_qos;
+    net->wire = (enum wire_format)s->wire;
     net_set_cc(net, s->cc, s->cc_params);
     net_set_params(net, &s->nic.params, &s->sw.params, &s->sw.ecn.entry[0]);
     net->sample_ps = s->output.sample_ps == PARAM_SPECIAL ? 0 : s->output.sample_ps;
     return bind_links(s, net, error) && bind_routes(s, net, error) &&
            bind_nics(s, net, error) && bind_switches(s, net, error) &&
-           check_switches(s, net, error);
+           check_switches(s, net, error) && check_nics(s, net, error);
 }
 
 struct net *

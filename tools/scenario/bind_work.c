@@ -204,6 +204,26 @@ resolve(const struct binding *b, const struct doc_at *at,
 
 /* ---- kinds ---------------------------------------------------------------------------- */
 
+/* The first kind of traffic in class 'cls', plus 1: that of the workload goes before. */
+static gboolean
+find_class(const struct binding *b, const struct doc_at *flow, int64_t cls, uint32_t *qos,
+           GError **error)
+{
+    const GArray *all = b->s->qos;
+
+    if (g_array_index(all, struct net_qos, b->spec->qos).cls == cls) {
+        return TRUE;
+    }
+    for (guint i = 0; i < all->len; i++) {
+        if (g_array_index(all, struct net_qos, i).cls == cls) {
+            *qos = i + 1;
+            return TRUE;
+        }
+    }
+    return doc_fail_key(flow, "class", SCENARIO_ERROR_NAME, error,
+                        "is %" G_GINT64_FORMAT "; no name of qos has that class", cls);
+}
+
 static gboolean
 bind_flows(const struct binding *b, GError **error)
 {
@@ -231,6 +251,11 @@ bind_flows(const struct binding *b, GError **error)
         }
         flow->bytes = from->bytes;
         flow->start_ps = from->start_ps;
+        flow->sport = (uint16_t)from->sport;
+        flow->dport = (uint16_t)from->dport;
+        if (from->cls >= 0 && !find_class(b, &sub, from->cls, &flow->qos, error)) {
+            return FALSE;
+        }
     }
     return TRUE;
 }

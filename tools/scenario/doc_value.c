@@ -319,6 +319,19 @@ special_word(const struct param *p)
                                                                          : NULL;
 }
 
+/* ", or "off"", ", "none" or "bdp"": the words that 'p' takes instead of a quantity. */
+static char *
+words_of(const struct param *p)
+{
+    const char *word = special_word(p);
+
+    if (word == NULL) {
+        return g_strdup("");
+    }
+    return p->zero != NULL ? g_strdup_printf(", \"%s\" or \"%s\"", p->zero, word)
+                           : g_strdup_printf(", or \"%s\"", word);
+}
+
 /* What 'p' takes, in words: "a time such as "2.5us" (...), or "off"". */
 static char *
 wanted_of(const struct param *p)
@@ -332,9 +345,9 @@ wanted_of(const struct param *p)
     if (words != NULL) {
         return g_steal_pointer(&words);
     }
-    return special_word(p) != NULL
-               ? g_strdup_printf("%s, or \"%s\"", kind, special_word(p))
-               : g_strdup(kind);
+    g_autofree char *others = words_of(p);
+
+    return g_strconcat(kind, others, NULL);
 }
 
 /* "1us to 1s", or "..., or "off"". */
@@ -380,6 +393,10 @@ read_quantity(const struct doc_at *at, const struct param *p, int64_t *value,
         *value = PARAM_SPECIAL;
         return TRUE;
     }
+    if (text != NULL && g_strcmp0(text, p->zero) == 0) {
+        *value = 0;
+        return TRUE;
+    }
     if (counts ? !json_is_integer(at->json) : text == NULL && !json_is_number(at->json)) {
         g_autofree char *wanted = wanted_of(p);
 
@@ -394,11 +411,9 @@ read_quantity(const struct doc_at *at, const struct param *p, int64_t *value,
         text = number;
     }
     if (!units_parse(text, p->kind, value, &cause)) {
-        g_autofree char *word = special_word(p) != NULL
-                                    ? g_strdup_printf(", or \"%s\"", special_word(p))
-                                    : g_strdup("");
+        g_autofree char *others = words_of(p);
 
-        return doc_fail(at, SCENARIO_ERROR_VALUE, error, "%s%s", cause->message, word);
+        return doc_fail(at, SCENARIO_ERROR_VALUE, error, "%s%s", cause->message, others);
     }
     return TRUE;
 }

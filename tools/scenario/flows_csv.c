@@ -11,10 +11,10 @@
 #include "tools/scenario/doc.h"
 #include "tools/scenario/units.h"
 
-enum column { SRC, DST, BYTES, START, N_COLUMNS };
+enum column { SRC, DST, BYTES, START, SPORT, DPORT, CLASS, N_COLUMNS };
 
-static const char *const column_names[N_COLUMNS + 1] = {"src", "dst", "bytes", "start",
-                                                        NULL};
+static const char *const column_names[N_COLUMNS + 1] = {
+    "src", "dst", "bytes", "start", "sport", "dport", "class", NULL};
 
 struct table {
     const char *file;
@@ -58,8 +58,8 @@ read_header(struct table *t, char **fields, GError **error)
         if (c == N_COLUMNS) {
             return fail(
                 t, error,
-                "no such column '%.60s'; nearest is '%s', allowed are src, dst, bytes "
-                "and start in the first line",
+                "no such column '%.60s'; nearest is '%s', allowed are src, dst, bytes, "
+                "start, sport, dport and class in the first line",
                 fields[i], param_nearest_word(column_names, fields[i]));
         }
         if (t->field_of[c] >= 0) {
@@ -123,6 +123,24 @@ read_quantity(const struct table *t, const char *text, enum column column,
     return TRUE;
 }
 
+/* A number of a column that may be missing, or be empty in a row. */
+static gboolean
+read_small(const struct table *t, char **fields, enum column column, int64_t min,
+           int64_t max, int64_t *value, GError **error)
+{
+    const char *text = t->field_of[column] < 0 ? "" : fields[t->field_of[column]];
+
+    if (text[0] == '\0') {
+        return TRUE;
+    }
+    if (!units_parse(text, PARAM_INTEGER, value, NULL) || *value < min || *value > max) {
+        return fail(t, error,
+                    "%s is %.60s; allowed is %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT,
+                    column_names[column], text, min, max);
+    }
+    return TRUE;
+}
+
 static gboolean
 read_row(struct table *t, char **fields, struct scenario_flow *flow, GError **error)
 {
@@ -139,7 +157,10 @@ read_row(struct table *t, char **fields, struct scenario_flow *flow, GError **er
         (t->field_of[START] >= 0 &&
          !read_quantity(t, fields[t->field_of[START]], START,
                         param_find(work_common_params, "start"), &flow->start_ps,
-                        error))) {
+                        error)) ||
+        !read_small(t, fields, SPORT, 1, UINT16_MAX, &flow->sport, error) ||
+        !read_small(t, fields, DPORT, 1, UINT16_MAX, &flow->dport, error) ||
+        !read_small(t, fields, CLASS, 0, 7, &flow->cls, error)) {
         return FALSE;
     }
     if (strcmp(fields[t->field_of[SRC]], fields[t->field_of[DST]]) == 0) {
@@ -155,7 +176,7 @@ read_line(struct table *t, const char *text, size_t n, GError **error)
 {
     g_autofree char *line = g_strndup(text, n);
     g_auto(GStrv) fields = NULL;
-    struct scenario_flow flow = {.line = t->line};
+    struct scenario_flow flow = {.cls = -1, .line = t->line};
 
     if (strlen(line) != n || !g_utf8_validate(line, (gssize)n, NULL)) {
         return fail(t, error, "is no text in UTF-8");

@@ -24,9 +24,11 @@ static const struct doc_key nic_keys[] = {{"profile", false},
                                           {"msg_rate", true},
                                           {"pcie", true},
                                           {NULL, false}};
-static const struct doc_key switch_keys[] = {{"profile", false},  {"pfc", false},
-                                             {"ecn", false},      {"watchdog", false},
-                                             {"scheduler", true}, {NULL, false}};
+static const struct doc_key switch_keys[] = {{"profile", false},
+                                             {"pfc", false},
+                                             {"ecn", false},
+                                             {"watchdog", false},
+                                             {NULL, false}};
 
 /* `pfc`: a list of classes, as a mask. */
 static gboolean
@@ -215,21 +217,27 @@ nic_json(const struct scenario_nic *nic)
 static json_t *
 switch_json(const struct scenario_switch *sw)
 {
-    const struct param *place = param_find(switch_param_table, "ecn_at");
-    const uint64_t place_bit = part_key_bit(switch_param_table, "ecn_at");
-    uint64_t set = sw->has_ecn ? sw->set & ~place_bit : sw->set;
-    json_t *object = json_object(), *ecn;
+    json_t *object = json_object(), *ecn = NULL;
+    uint64_t set = sw->set;
 
     if (sw->profile != NULL) {
         json_object_set_new(object, "profile", json_string(sw->profile));
     }
-    doc_put_params(object, switch_param_table, &sw->params, set);
     if (sw->has_ecn) {
         ecn = part_ecn_json(&sw->ecn);
-        if (sw->set & place_bit) {
-            json_object_set_new(ecn, "at",
-                                doc_param_json(place, param_get(place, &sw->params)));
+        for (size_t i = 0; i < PART_N_ECN_KEYS; i++) {
+            const struct param *p = param_find(switch_param_table, part_ecn_keys[i].key);
+            uint64_t bit = part_key_bit(switch_param_table, p->name);
+
+            if (set & bit) {
+                json_object_set_new(ecn, part_ecn_keys[i].in_ecn,
+                                    doc_param_json(p, param_get(p, &sw->params)));
+            }
+            set &= ~bit;
         }
+    }
+    doc_put_params(object, switch_param_table, &sw->params, set);
+    if (ecn != NULL) {
         json_object_set_new(object, "ecn", ecn);
     }
     if (sw->has_pfc) {
@@ -383,6 +391,54 @@ join_nccl(int64_t nccl, const struct doc_at *nic, const char *key, const char *v
     return TRUE;
 }
 
+/* Payloads that InfiniBand has; `wire` "hpcc" takes any. */
+static bool
+is_ib_mtu(int64_t bytes)
+{
+    return bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
+}
+
+/* What a selective repeat, or refusing a message, cannot be combined with. */
+static gboolean
+check_with_sr(const struct doc_at *at, const struct nic_params *p, GError **error)
+{
+    if (p->go_back == GO_BACK_CHUNK &&
+        (p->retransmit == NIC_SR || p->receive_queue > 0)) {
+        return doc_fail_key(at, "go_back", SCENARIO_ERROR_VALUE, error,
+                            "is \"chunk\", which %s has no meaning for; allowed is "
+                            "\"packet\"",
+                            p->retransmit == NIC_SR ? "retransmit \"sr\""
+                                                    : "receive_queue");
+    }
+    if (p->cnp == CNP_ON_ACK && p->retransmit == NIC_SR) {
+        return doc_fail_key(
+            at, "cnp", SCENARIO_ERROR_VALUE, error,
+            "is \"ack\", but packets out of order have no ACK of their own "
+            "with retransmit \"sr\"; allowed is \"packet\"");
+    }
+    return TRUE;
+}
+
+gboolean
+part_check_nic(const struct scenario *s, const struct doc_at *at,
+               const struct nic_params *p, GError **error)
+{
+    if (s->wire == WIRE_ROCE && !is_ib_mtu(p->mtu_bytes)) {
+        return doc_fail_key(at, "mtu", SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT
+                            "; allowed is 256, 512, 1024, 2048, 4096",
+                            p->mtu_bytes);
+    }
+    if (p->go_back == GO_BACK_CHUNK &&
+        (p->chunk_bytes == 0 || p->chunk_bytes % p->mtu_bytes != 0)) {
+        return doc_fail_key(at, "chunk", SCENARIO_ERROR_VALUE, error,
+                            "is %" G_GINT64_FORMAT
+                            "B; allowed is a multiple of mtu, which is %" G_GINT64_FORMAT,
+                            p->chunk_bytes, p->mtu_bytes);
+    }
+    return check_with_sr(at, p, error);
+}
+
 static gboolean
 finish_nic(struct scenario *s, const struct doc_at *root, GError **error)
 {
@@ -405,6 +461,9 @@ finish_nic(struct scenario *s, const struct doc_at *root, GError **error)
                    &s->nic.params.ack_timeout, error) ||
         !join_nccl(s->nccl.ib_retry_count, &at, "retry_count", "NCCL_IB_RETRY_CNT",
                    &s->nic.params.retry_count, error)) {
+        return FALSE;
+    }
+    if (!part_check_nic(s, &at, &s->nic.params, error)) {
         return FALSE;
     }
     if (!s->nic.has_pfc) {
@@ -446,6 +505,18 @@ finish_switch(struct scenario *s)
     }
 }
 
+gboolean
+part_check_mmu(const struct doc_at *at, const struct switch_params *p, GError **error)
+{
+    if (p->mmu == MMU_HPCC &&
+        (p->alpha_q32 > PARAM_ONE || (p->alpha_q32 & (p->alpha_q32 - 1)) != 0)) {
+        return doc_fail_key(at, "alpha", SCENARIO_ERROR_VALUE, error,
+                            "is no power of two up to 1, which mmu hpcc needs; allowed "
+                            "are 1, 0.5, 0.25, 0.125...");
+    }
+    return TRUE;
+}
+
 static gboolean
 check_switch(const struct scenario *s, const struct doc_at *root, GError **error)
 {
@@ -460,7 +531,7 @@ check_switch(const struct scenario *s, const struct doc_at *root, GError **error
         return doc_fail_key(&at, "reserved", SCENARIO_ERROR_VALUE, error,
                             "is above buffer, of which it is a part");
     }
-    return TRUE;
+    return part_check_mmu(&at, p, error);
 }
 
 gboolean

@@ -11,6 +11,9 @@
 #include "models/net_params.h"
 #include "tools/scenario/profile.h"
 
+const struct part_ecn_key part_ecn_keys[PART_N_ECN_KEYS] = {
+    {"ecn_at", "at"}, {"ecn_counts", "counts"}, {"ecn_marks", "marks"}};
+
 void
 part_ecn_clear(struct scenario_ecn *ecn)
 {
@@ -108,26 +111,28 @@ static gboolean
 read_ecn_object(const struct doc_at *at, struct scenario_switch *sw,
                 struct scenario_ecn *ecn, GError **error)
 {
-    static const struct doc_key keys[] = {{"set", false},
-                                          {"entries", false},
-                                          {"scale", false},
-                                          {"at", false},
-                                          {NULL, false}};
-    const struct param *place = param_find(switch_param_table, "ecn_at");
-    struct doc_at set = doc_key(at, "set"), where = doc_key(at, "at");
+    static const struct doc_key keys[] = {
+        {"set", false},    {"entries", false}, {"scale", false}, {"at", false},
+        {"counts", false}, {"marks", false},   {NULL, false}};
+    struct doc_at set = doc_key(at, "set");
     const char *name = NULL;
-    int64_t value;
     bool by_numbers = false;
 
     if (!doc_check_object(at, keys, ecn_param_table, error)) {
         return FALSE;
     }
-    if (where.json != NULL) {
-        if (!doc_param_value(&where, place, &value, error)) {
-            return FALSE;
+    for (size_t i = 0; i < PART_N_ECN_KEYS; i++) {
+        const struct param *p = param_find(switch_param_table, part_ecn_keys[i].key);
+        struct doc_at sub = doc_key(at, part_ecn_keys[i].in_ecn);
+        int64_t value;
+
+        if (sub.json != NULL) {
+            if (!doc_param_value(&sub, p, &value, error)) {
+                return FALSE;
+            }
+            param_set(p, &sw->params, value);
+            sw->set |= part_key_bit(switch_param_table, p->name);
         }
-        param_set(place, &sw->params, value);
-        sw->set |= part_key_bit(switch_param_table, "ecn_at");
     }
     if (set.json != NULL && !doc_text(&set, &name, error)) {
         return FALSE;
@@ -170,10 +175,13 @@ part_ecn_read(const struct doc_at *at, struct scenario_switch *sw, GError **erro
     if (sub.json == NULL) {
         return TRUE;
     }
-    if (json_object_get(sub.json, "at") != NULL &&
-        json_object_get(at->json, "ecn_at") != NULL) {
-        return doc_fail_key(at, "ecn_at", SCENARIO_ERROR_VALUE, error,
-                            "is given, and ecn.at too; allowed is one of them");
+    for (size_t i = 0; i < PART_N_ECN_KEYS; i++) {
+        if (json_object_get(sub.json, part_ecn_keys[i].in_ecn) != NULL &&
+            json_object_get(at->json, part_ecn_keys[i].key) != NULL) {
+            return doc_fail_key(at, part_ecn_keys[i].key, SCENARIO_ERROR_VALUE, error,
+                                "is given, and ecn.%s too; allowed is one of them",
+                                part_ecn_keys[i].in_ecn);
+        }
     }
     if (json_is_string(sub.json)) {
         ecn.set = g_strdup(json_string_value(sub.json));

@@ -120,6 +120,11 @@ part_pcap_read(struct scenario *s, const struct doc_at *output, GError **error)
     if (!doc_check_array(&at, error)) {
         return FALSE;
     }
+    if (json_array_size(at.json) > 0 && s->wire == WIRE_HPCC) {
+        return doc_fail(&at, SCENARIO_ERROR_VALUE, error,
+                        "is given, but wire is \"hpcc\", whose frames are no RoCEv2; "
+                        "allowed is wire \"roce\"");
+    }
     if (json_array_size(at.json) > TAPS_MAX) {
         return doc_fail(&at, SCENARIO_ERROR_VALUE, error,
                         "has %zu entries; allowed are at most %d",

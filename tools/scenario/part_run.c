@@ -277,21 +277,10 @@ expect_json(const struct scenario *s)
 
 /* ---- the part ------------------------------------------------------------------------- */
 
-static gboolean
-check_compat(const struct doc_at *root, GError **error)
-{
-    static const char *const words[] = {"off", NULL}, *const later[] = {"hpcc", NULL};
-    struct doc_at at = doc_key(root, "compat");
-    int index;
-
-    return at.json == NULL || doc_word(&at, words, later, &index, error);
-}
-
 gboolean
 part_run_read(struct scenario *s, const struct doc_at *root, GError **error)
 {
-    return read_output(s, root, error) && read_expect(s, root, error) &&
-           check_compat(root, error);
+    return read_output(s, root, error) && read_expect(s, root, error);
 }
 
 void
@@ -299,7 +288,7 @@ part_run_write(const struct scenario *s, json_t *root)
 {
     json_object_set_new(root, "output", output_json(s));
     json_object_set_new(root, "expect", expect_json(s));
-    json_object_set_new(root, "compat", json_string("off"));
+    json_object_set_new(root, "compat", json_string(s->is_hpcc ? "hpcc" : "off"));
 }
 
 void

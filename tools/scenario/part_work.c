@@ -186,14 +186,22 @@ bytes_param(void)
     return param_find(work_permutation_params, "bytes");
 }
 
+/* A number that may be missing. */
+static gboolean
+read_small(const struct doc_at *at, const char *key, int64_t min, int64_t max,
+           int64_t *value, GError **error)
+{
+    struct doc_at sub = doc_key(at, key);
+
+    return sub.json == NULL || doc_integer(&sub, min, max, value, error);
+}
+
 static gboolean
 read_flow(const struct doc_at *at, struct scenario_flow *flow, GError **error)
 {
-    static const struct doc_key keys[] = {{"src", false},
-                                          {"dst", false},
-                                          {"bytes", false},
-                                          {"start", false},
-                                          {NULL, false}};
+    static const struct doc_key keys[] = {
+        {"src", false},   {"dst", false},   {"bytes", false}, {"start", false},
+        {"sport", false}, {"dport", false}, {"class", false}, {NULL, false}};
     struct doc_at src = doc_key(at, "src"), dst = doc_key(at, "dst"),
                   bytes = doc_key(at, "bytes"), start = doc_key(at, "start");
 
@@ -205,6 +213,12 @@ read_flow(const struct doc_at *at, struct scenario_flow *flow, GError **error)
     if (hosts_equal(&flow->src, &flow->dst)) {
         return doc_fail(&dst, SCENARIO_ERROR_VALUE, error,
                         "is the same as src; allowed is another host");
+    }
+    flow->cls = -1;
+    if (!read_small(at, "sport", 1, UINT16_MAX, &flow->sport, error) ||
+        !read_small(at, "dport", 1, UINT16_MAX, &flow->dport, error) ||
+        !read_small(at, "class", 0, 7, &flow->cls, error)) {
+        return FALSE;
     }
     return start.json == NULL ||
            doc_param_value(&start, param_find(work_common_params, "start"),
@@ -263,11 +277,21 @@ flows_json(const GArray *flows)
     for (guint i = 0; i < flows->len; i++) {
         const struct scenario_flow *flow = &g_array_index(flows, struct scenario_flow, i);
 
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o, s:o}", "src", host_json(&flow->src), "dst",
-                            host_json(&flow->dst), "bytes",
-                            doc_param_json(bytes_param(), flow->bytes), "start",
-                            doc_param_json(start, flow->start_ps)));
+        json_t *one = json_pack("{s:o, s:o, s:o, s:o}", "src", host_json(&flow->src),
+                                "dst", host_json(&flow->dst), "bytes",
+                                doc_param_json(bytes_param(), flow->bytes), "start",
+                                doc_param_json(start, flow->start_ps));
+
+        if (flow->sport != 0) {
+            json_object_set_new(one, "sport", json_integer(flow->sport));
+        }
+        if (flow->dport != 0) {
+            json_object_set_new(one, "dport", json_integer(flow->dport));
+        }
+        if (flow->cls >= 0) {
+            json_object_set_new(one, "class", json_integer(flow->cls));
+        }
+        json_array_append_new(list, one);
     }
     return list;
 }
@@ -666,6 +690,18 @@ check_nccl_common(const struct doc_at *at, const struct scenario_work *w, GError
 }
 
 static gboolean
+check_read(const struct scenario *s, const struct doc_at *at,
+           const struct scenario_work *w, GError **error)
+{
+    if (w->common.verb == WORK_READ && s->nic.params.cnp == CNP_ON_ACK) {
+        return doc_fail_key(at, "verb", SCENARIO_ERROR_VALUE, error,
+                            "is \"read\", whose responses have no ACKs for nic.cnp "
+                            "\"ack\" to be told by; allowed are the others");
+    }
+    return TRUE;
+}
+
+static gboolean
 read_common(const struct scenario *s, const struct doc_at *at, struct scenario_work *w,
             GError **error)
 {
@@ -678,6 +714,7 @@ read_common(const struct scenario *s, const struct doc_at *at, struct scenario_w
     w->common.verb = is_nccl(w->kind) ? WORK_WRITE_IMM : WORK_WRITE;
     if (!doc_params(at, work_common_params, &w->common, &w->set, error) ||
         (is_nccl(w->kind) && !check_nccl_common(at, w, error)) ||
+        !check_read(s, at, w, error) ||
         (qos.json != NULL && !doc_text(&qos, &name, error))) {
         return FALSE;
     }

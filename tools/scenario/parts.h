@@ -39,6 +39,19 @@ gboolean part_devices_read(struct scenario *s, const struct doc_at *root, GError
 void part_devices_write(const struct scenario *s, json_t *root);
 void part_devices_clear(struct scenario *s);
 
+/* What the keys of a NIC, of a switch must be together; 'at': the object with the keys. */
+gboolean part_check_nic(const struct scenario *s, const struct doc_at *at,
+                        const struct nic_params *p, GError **error);
+gboolean part_check_mmu(const struct doc_at *at, const struct switch_params *p,
+                        GError **error);
+
+/* Keys of switch_param_table that may also be written inside `ecn`, under another name. */
+enum { PART_N_ECN_KEYS = 3 };
+struct part_ecn_key {
+    const char *key, *in_ecn;
+};
+extern const struct part_ecn_key part_ecn_keys[PART_N_ECN_KEYS];
+
 /* `ecn` of the object 'at', if it is there, into 'sw'. */
 gboolean part_ecn_read(const struct doc_at *at, struct scenario_switch *sw,
                        GError **error);
@@ -55,7 +68,7 @@ gboolean part_faults_read(struct scenario *s, const struct doc_at *root, GError 
 void part_faults_write(const struct scenario *s, json_t *root);
 void part_faults_clear(struct scenario *s);
 
-/* `output`, `expect`, `compat`. */
+/* `output`, `expect`; writes `compat`. */
 gboolean part_run_read(struct scenario *s, const struct doc_at *root, GError **error);
 void part_run_write(const struct scenario *s, json_t *root);
 void part_run_clear(struct scenario *s);

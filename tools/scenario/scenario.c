@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/net_params.h"
+#include "tools/scenario/compat.h"
 #include "tools/scenario/doc.h"
 #include "tools/scenario/parts.h"
 
@@ -16,6 +17,8 @@
 enum { DOUBLE_DIGITS = 15 };
 
 #define ROOT(field) .offset = offsetof(struct scenario, field)
+
+static const char *const wire_words[] = {"roce", "hpcc", NULL};
 
 const struct param scenario_root_table[] = {
     {.name = "seed",
@@ -37,6 +40,17 @@ const struct param scenario_root_table[] = {
      .special = "none",
      .source = "a run ends with its work",
      .doc = "when the run ends at the latest"},
+    {.name = "wire",
+     .kind = PARAM_ENUM,
+     ROOT(wire),
+     .unit = "",
+     .def = WIRE_ROCE,
+     .min = 0,
+     .max = 1,
+     .names = wire_words,
+     .source = "RoCEv2 annex A17, IEEE 802.3; HPCC ns-3 simulator, docs/hpcc.md, points "
+               "1 and 2",
+     .doc = "frames as RoCEv2 over Ethernet has them, or as that simulator has"},
     {.name = NULL},
 };
 
@@ -106,7 +120,8 @@ read_all(struct scenario *s, const struct doc_at *root, GError **error)
 
     param_set_defaults(scenario_root_table, s);
     return doc_check_object(root, keys, scenario_root_table, error) &&
-           read_name(s, root, error) && read_source(s, root, error) &&
+           compat_apply(root, &s->is_hpcc, error) && read_name(s, root, error) &&
+           read_source(s, root, error) &&
            doc_params(root, scenario_root_table, s, NULL, error) &&
            part_topology_read(s, root, error) && part_traffic_read(s, root, error) &&
            part_nccl_read(s, root, error) && part_devices_read(s, root, error) &&

@@ -149,7 +149,9 @@ struct scenario_host {
 struct scenario_flow {
     struct scenario_host src, dst;
     int64_t bytes, start_ps;
-    unsigned line; /* of the CSV, from 1; 0: of a list */
+    int64_t sport, dport; /* 0: not written */
+    int64_t cls;          /* -1: that of the workload's qos */
+    unsigned line;        /* of the CSV, from 1; 0: of a list */
 };
 
 /* `workload[]`, as written. */
@@ -203,6 +205,8 @@ struct scenario {
     char *source;    /* owned; where it comes from; NULL: not said */
     int64_t seed;    /* >= 0 */
     int64_t stop_ps; /* PARAM_SPECIAL: none */
+    int32_t wire;    /* enum wire_format */
+    bool is_hpcc;    /* `compat` is "hpcc" */
 
     const struct topo_ops *topo;  /* borrowed */
     void *topo_params;            /* owned, resolved */

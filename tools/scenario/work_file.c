@@ -66,7 +66,7 @@ packets_to_bytes(const struct scenario *s, struct scenario_work *w, GError **err
     return TRUE;
 }
 
-/* Flows go as the workload's `qos` says, whatever the file has. */
+/* Flows go as the workload's `qos` says, whatever the file has; not with `compat` "hpcc". */
 static void
 warn_classes(const struct scenario *s, const struct scenario_work *w)
 {
@@ -119,7 +119,9 @@ work_file_read(const struct scenario *s, const struct doc_at *at, struct scenari
     for (guint i = 0; i < w->file->warnings->len; i++) {
         g_ptr_array_add(s->warnings, doc_one_line(w->file->warnings->pdata[i]));
     }
-    warn_classes(s, w);
+    if (!s->is_hpcc) {
+        warn_classes(s, w);
+    }
     return packets_to_bytes(s, w, error);
 }
 
@@ -277,6 +279,31 @@ find_host(const struct scenario *s, const struct scenario_work *spec,
     return TRUE;
 }
 
+/* What the HPCC simulator takes from a flow: its priority group, by the first name of `qos`
+ * with that class (the workload's goes before), and its UDP port. */
+static gboolean
+take_hpcc(const struct scenario *s, const struct scenario_work *spec,
+          const struct flow_file_flow *from, struct work_flow *flow, GError **error)
+{
+    const GArray *all = s->qos;
+    guint i = 0;
+
+    flow->dport = from->dport > 0 ? (uint16_t)from->dport : 0;
+    if (from->cls < 0 || g_array_index(all, struct net_qos, spec->qos).cls == from->cls) {
+        return TRUE;
+    }
+    while (i < all->len && g_array_index(all, struct net_qos, i).cls != from->cls) {
+        i++;
+    }
+    if (i == all->len) {
+        return fail_line(spec, from->line, error,
+                         "the priority group is %d; no name of qos has that class",
+                         from->cls);
+    }
+    flow->qos = i + 1;
+    return TRUE;
+}
+
 gboolean
 work_file_bind(const struct scenario *s, const struct scenario_work *spec,
                const struct net *net, struct work_params *w, GError **error)
@@ -305,6 +332,9 @@ work_file_bind(const struct scenario *s, const struct scenario_work *spec,
         flow->after = from->after;
         flow->sent = from->sent;
         flow->received = from->received;
+        if (s->is_hpcc && !take_hpcc(s, spec, from, flow, error)) {
+            return FALSE;
+        }
     }
     w->n_triggers = file->triggers->len;
     w->triggers = g_new0(struct work_trigger, (gsize)w->n_triggers + 1);

@@ -51,9 +51,7 @@ follow(struct bound *bound, const struct player_stream *stream, struct path *pat
     const struct nic_config *config = qp->nic->config;
     const struct port *port = qp->nic->port;
     int64_t mtu = config->mtu_bytes;
-    int64_t frame =
-        packet_frame_bytes(config->mtu_bytes, 0, config->ip_bytes, config->vlan_bytes) +
-        WIRE_EXTRA_BYTES;
+    int64_t frame = nic_frame_bytes(config, config->mtu_bytes, 0) + config->extra_bytes;
 
     *path =
         (struct path){.first = bound->hops->len, .load_bytes = frame * (LOAD_UNIT / mtu)};
