@@ -59,8 +59,8 @@ hear_echo(const struct lp *lp, struct qp *qp, const struct packet *pkt)
     }
 }
 
-void
-nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt)
+static inline void
+receive(struct lp *lp, struct nic *nic, struct packet *pkt)
 {
     struct qp *qp = &nic->qps[pkt->tp.dst_qp];
 
@@ -102,6 +102,12 @@ nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt)
 }
 
 void
+nic_receive(struct lp *lp, struct nic *nic, struct packet *pkt)
+{
+    receive(lp, nic, pkt);
+}
+
+void
 nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
 {
     struct nic *nic = in->owner;
@@ -122,7 +128,7 @@ nic_arrive(struct lp *lp, struct port *in, struct packet *pkt)
     if (unlikely(nic->has_drain) && pkt->payload_bytes && drain_takes(lp, nic, pkt)) {
         return;
     }
-    nic_receive(lp, nic, pkt);
+    receive(lp, nic, pkt);
 }
 
 void

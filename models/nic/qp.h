@@ -76,7 +76,7 @@ struct sr;
 /* A queue pair: one end of a connection, both roles. */
 struct qp {
     /* Requester. */
-    int64_t snd_nxt;                 /* count of the next packet to send */
+    _Alignas(64) int64_t snd_nxt;    /* count of the next packet to send */
     int64_t snd_una;                 /* of the oldest one not acknowledged */
     int64_t snd_end;                 /* of all posted */
     int64_t snd_max;                 /* of all ever sent */

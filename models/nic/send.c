@@ -269,8 +269,8 @@ nic_take_answer(struct nic *nic, unsigned q)
     return pkt;
 }
 
-uint32_t
-nic_send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps)
+static inline uint32_t
+send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps)
 {
     struct packet *pkt =
         unlikely(qp->special) ? nic_turn_make(lp, qp, start_ps) : make_data(lp, qp);
@@ -285,6 +285,12 @@ nic_send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps)
         nic_release_answers(lp, qp);
     }
     return bytes;
+}
+
+uint32_t
+nic_send_data(struct lp *lp, struct nic *nic, struct qp *qp, int64_t start_ps)
+{
+    return send_data(lp, nic, qp, start_ps);
 }
 
 /* Sends the first answer out of all that go before data, where it is ready at 'start_ps'.
@@ -336,7 +342,7 @@ send_one(struct lp *lp, struct nic *nic, unsigned cls, int64_t start_ps,
     if (!qp) {
         return 0;
     }
-    bytes = nic_send_data(lp, nic, qp, start_ps);
+    bytes = send_data(lp, nic, qp, start_ps);
     place(lp, qp, port->busy_until_ps);
     return bytes;
 }
