@@ -187,19 +187,6 @@ sort_many(struct event a[], uint32_t n)
     memcpy(a, sorted, n * sizeof *a);
 }
 
-static void
-ring_add(struct event_queue *queue, struct event event)
-{
-    uint32_t slot = slot_of(event.time_ps >> queue->shift);
-    struct event_bucket *bucket = &queue->ring[slot];
-
-    if (bucket->n == bucket->cap) {
-        event_queue_grow__(queue, bucket);
-    }
-    bucket->events[bucket->n++] = event;
-    queue->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
-}
-
 void
 event_queue_push_slow__(struct event_queue *queue, struct event event)
 {
@@ -208,10 +195,6 @@ event_queue_push_slow__(struct event_queue *queue, struct event event)
     if (ahead >= EVENT_BUCKETS) {
         queue->n_far++;
         heap_push(&queue->far, event);
-        return;
-    }
-    if (ahead > 0) {
-        ring_add(queue, event);
         return;
     }
     /* Into the current bucket, at its place. */
@@ -310,7 +293,9 @@ move_to(struct event_queue *queue, int64_t bucket)
     queue->current = bucket;
     while (queue->far.n &&
            (queue->far.events[0].time_ps >> queue->shift) - bucket < EVENT_BUCKETS) {
-        ring_add(queue, heap_pop(&queue->far));
+        struct event event = heap_pop(&queue->far);
+
+        event_queue_ring_add__(queue, event.time_ps >> queue->shift, event);
     }
 }
 

@@ -134,6 +134,21 @@ void event_queue_grow__(struct event_queue *queue, struct event_bucket *bucket);
 void event_queue_push_slow__(struct event_queue *queue, struct event event);
 const struct event *event_queue_advance__(struct event_queue *queue, int64_t until_ps);
 
+/* Private: puts 'event' into the ring, at its bucket 'number', which has not been opened and
+ * is less than EVENT_BUCKETS ahead. */
+static inline void
+event_queue_ring_add__(struct event_queue *queue, int64_t number, struct event event)
+{
+    uint32_t slot = (uint32_t)number & (EVENT_BUCKETS - 1);
+    struct event_bucket *bucket = &queue->ring[slot];
+
+    if (unlikely(bucket->n == bucket->cap)) {
+        event_queue_grow__(queue, bucket);
+    }
+    bucket->events[bucket->n++] = event;
+    queue->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
+}
+
 /* Adds 'event'.  Its time may not lie before the last event taken. */
 static inline void
 event_queue_push(struct event_queue *queue, struct event event)
@@ -142,14 +157,7 @@ event_queue_push(struct event_queue *queue, struct event event)
 
     queue->n_pushed++;
     if (likely((uint64_t)(number - queue->current - 1) < EVENT_BUCKETS - 1)) {
-        uint32_t slot = (uint32_t)number & (EVENT_BUCKETS - 1);
-        struct event_bucket *bucket = &queue->ring[slot];
-
-        if (unlikely(bucket->n == bucket->cap)) {
-            event_queue_grow__(queue, bucket);
-        }
-        bucket->events[bucket->n++] = event;
-        queue->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
+        event_queue_ring_add__(queue, number, event);
         return;
     }
     event_queue_push_slow__(queue, event);
