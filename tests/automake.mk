@@ -185,7 +185,6 @@ fuzz_targets = \
 	tests/fuzz/fuzz_wire \
 	$(NULL)
 
-
 # Each makes the test named in it fail; tests/mutants/run sees to that.
 mutants = \
 	tests/mutants/alpha-doubled.patch \

@@ -266,16 +266,6 @@ family_read(const char *file, enum config_dialect dialect, GError **error)
 
 /* ---- head ----------------------------------------------------------------------------- */
 
-/* A value of the configuration under 'key', which is 'value'. */
-static void
-put(struct import_out *out, const struct config *config, const char *key,
-    enum param_kind kind, int64_t value, const char *name)
-{
-    g_autofree char *origin = config_origin(config, config_find(config, name));
-
-    import_value(out, key, kind, value, origin);
-}
-
 static void
 put_word(struct import_out *out, const struct config *config, const char *key,
          const char *value, const char *name)
@@ -296,8 +286,8 @@ put_stop(struct import_out *out, const struct config *config, const char *name,
     if (value > longest) {
         put_word(out, config, "stop", "none", name);
     } else {
-        put(out, config, "stop", PARAM_TIME, value * (PS_PER_S / CONFIG_ONE) + more_ps,
-            name);
+        import_config_value(out, config, "stop", PARAM_TIME,
+                            value * (PS_PER_S / CONFIG_ONE) + more_ps, name);
     }
 }
 
@@ -308,8 +298,8 @@ family_put_head(struct import_out *out, const struct config *config,
     import_text(out, "compat", "hpcc", NULL);
     import_text(out, "wire", "hpcc", NULL);
     if (dialect == CONFIG_CONWEAVE) {
-        put(out, config, "seed", PARAM_INTEGER, config_number(config, "RANDOM_SEED"),
-            "RANDOM_SEED");
+        import_config_value(out, config, "seed", PARAM_INTEGER,
+                            config_number(config, "RANDOM_SEED"), "RANDOM_SEED");
         put_stop(out, config, "FLOWGEN_STOP_TIME", 10 * PS_PER_S);
     } else {
         put_stop(out, config, "SIMULATOR_STOP_TIME", 0);
@@ -327,8 +317,9 @@ put_nic(struct import_out *out, const struct config *config, enum config_dialect
                     config_number(config, "L2_CHUNK_SIZE") != 0;
 
     json_out_open(&out->json, "nic", '{', false);
-    put(out, config, "mtu", PARAM_INTEGER, config_number(config, "PACKET_PAYLOAD_SIZE"),
-        "PACKET_PAYLOAD_SIZE");
+    import_config_value(out, config, "mtu", PARAM_INTEGER,
+                        config_number(config, "PACKET_PAYLOAD_SIZE"),
+                        "PACKET_PAYLOAD_SIZE");
     put_word(out, config, "window", has_win ? "bdp" : "none", "HAS_WIN");
     if (has_win) {
         if (dialect == CONFIG_SIMAI) {
@@ -338,27 +329,27 @@ put_nic(struct import_out *out, const struct config *config, enum config_dialect
             put_word(out, config, "window_scope", is_global ? "global" : "pair",
                      "GLOBAL_T");
         }
-        put(out, config, "window_varies", PARAM_BOOL, config_number(config, "VAR_WIN"),
-            "VAR_WIN");
+        import_config_value(out, config, "window_varies", PARAM_BOOL,
+                            config_number(config, "VAR_WIN"), "VAR_WIN");
     }
     import_value(out, "ack_first", PARAM_BOOL, 1, NULL);
     if (dialect == CONFIG_CONWEAVE) {
         import_value(out, "ack_pausable", PARAM_BOOL, 0,
                      "conweave-ns3 sends ACKs in a class of their own");
     } else {
-        put(out, config, "ack_pausable", PARAM_BOOL,
-            config_number(config, "ACK_HIGH_PRIO") == 0, "ACK_HIGH_PRIO");
+        import_config_value(out, config, "ack_pausable", PARAM_BOOL,
+                            config_number(config, "ACK_HIGH_PRIO") == 0, "ACK_HIGH_PRIO");
     }
     import_text(out, "cnp", "ack", NULL);
     import_text(out, "nack_interval", "500us", "NACK interval in the original's code");
     put_word(out, config, "go_back", by_chunk ? "chunk" : "packet", "L2_BACK_TO_ZERO");
     if (by_chunk) {
-        put(out, config, "chunk", PARAM_SIZE, config_number(config, "L2_CHUNK_SIZE"),
-            "L2_CHUNK_SIZE");
+        import_config_value(out, config, "chunk", PARAM_SIZE,
+                            config_number(config, "L2_CHUNK_SIZE"), "L2_CHUNK_SIZE");
     }
     import_value(out, "ack_timeout", PARAM_INTEGER, 0, "the original has no timeout");
-    put(out, config, "rate_bound", PARAM_BOOL, config_number(config, "RATE_BOUND"),
-        "RATE_BOUND");
+    import_config_value(out, config, "rate_bound", PARAM_BOOL,
+                        config_number(config, "RATE_BOUND"), "RATE_BOUND");
     json_out_close(&out->json, '}');
 }
 
@@ -516,7 +507,7 @@ put_switch(struct import_out *out, struct config *config, enum config_dialect di
     }
     json_out_open(&out->json, "switch", '{', false);
     import_text(out, "mmu", "hpcc", NULL);
-    put(out, config, "buffer", PARAM_SIZE, mib << 20, "BUFFER_SIZE");
+    import_config_value(out, config, "buffer", PARAM_SIZE, mib << 20, "BUFFER_SIZE");
     import_text(out, "hash", "murmur3", NULL);
     import_text(out, "next_hops", "descending", NULL);
     import_text(out, "pfc_quanta", "until-resume", NULL);
@@ -539,7 +530,8 @@ put_us(struct import_out *out, struct config *config, const char *key, const cha
                     "%s is %s us; the original takes whole us, rounded down", name,
                     value->text);
     }
-    put(out, config, key, PARAM_TIME, value->number / CONFIG_ONE * PS_PER_US, name);
+    import_config_value(out, config, key, PARAM_TIME,
+                        value->number / CONFIG_ONE * PS_PER_US, name);
 }
 
 static void
@@ -560,17 +552,20 @@ put_cc(struct import_out *out, struct config *config)
         json_out_open(&out->json, "params", '{', false);
         put_us(out, config, "alpha_interval", "ALPHA_RESUME_INTERVAL");
         put_us(out, config, "decrease_interval", "RATE_DECREASE_INTERVAL");
-        put(out, config, "clamp_target", PARAM_BOOL,
-            config_number(config, "CLAMP_TARGET_RATE"), "CLAMP_TARGET_RATE");
+        import_config_value(out, config, "clamp_target", PARAM_BOOL,
+                            config_number(config, "CLAMP_TARGET_RATE"),
+                            "CLAMP_TARGET_RATE");
         put_us(out, config, "rate_timer", "RP_TIMER");
-        put(out, config, "g", PARAM_FRACTION, g_q32, "EWMA_GAIN");
-        put(out, config, "fast_recovery", PARAM_INTEGER,
-            config_number(config, "FAST_RECOVERY_TIMES"), "FAST_RECOVERY_TIMES");
-        put(out, config, "ai", PARAM_RATE, config_number(config, "RATE_AI"), "RATE_AI");
-        put(out, config, "hai", PARAM_RATE, config_number(config, "RATE_HAI"),
-            "RATE_HAI");
-        put(out, config, "min_rate", PARAM_RATE, config_number(config, "MIN_RATE"),
-            "MIN_RATE");
+        import_config_value(out, config, "g", PARAM_FRACTION, g_q32, "EWMA_GAIN");
+        import_config_value(out, config, "fast_recovery", PARAM_INTEGER,
+                            config_number(config, "FAST_RECOVERY_TIMES"),
+                            "FAST_RECOVERY_TIMES");
+        import_config_value(out, config, "ai", PARAM_RATE,
+                            config_number(config, "RATE_AI"), "RATE_AI");
+        import_config_value(out, config, "hai", PARAM_RATE,
+                            config_number(config, "RATE_HAI"), "RATE_HAI");
+        import_config_value(out, config, "min_rate", PARAM_RATE,
+                            config_number(config, "MIN_RATE"), "MIN_RATE");
         json_out_close(&out->json, '}');
     }
     json_out_close(&out->json, '}');

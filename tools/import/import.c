@@ -189,6 +189,15 @@ import_text(struct import_out *out, const char *key, const char *value,
     put_origin(out, key, origin);
 }
 
+void
+import_config_value(struct import_out *out, const struct config *config, const char *key,
+                    enum param_kind kind, int64_t value, const char *name)
+{
+    g_autofree char *origin = config_origin(config, config_find(config, name));
+
+    import_value(out, key, kind, value, origin);
+}
+
 /* ---- files ---------------------------------------------------------------------------- */
 
 char *

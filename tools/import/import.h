@@ -53,6 +53,11 @@ void import_value(struct import_out *out, const char *key, enum param_kind kind,
 void import_text(struct import_out *out, const char *key, const char *value,
                  const char *origin);
 
+/* The same, with the origin of the configuration's key 'name'. */
+void import_config_value(struct import_out *out, const struct config *config,
+                         const char *key, enum param_kind kind, int64_t value,
+                         const char *name);
+
 /* Reads the file 'path', which is named as it is.  import_find() looks for 'name', named in
  * 'config', beside that first, then in the working folder; owned by the caller. */
 char *import_read(const char *path, size_t *n_bytes, GError **error);

@@ -66,15 +66,6 @@ static const struct config_key keys[] = {
     {NULL, CONFIG_WORD, 0, NULL, NULL},
 };
 
-static void
-put(struct import_out *out, const struct config *config, const char *key,
-    enum param_kind kind, int64_t value, const char *name)
-{
-    g_autofree char *origin = config_origin(config, config_find(config, name));
-
-    import_value(out, key, kind, value, origin);
-}
-
 static int64_t
 us_ps(const struct config *config, const char *name)
 {
@@ -140,20 +131,22 @@ static void
 put_devices(struct import_out *out, const struct config *config)
 {
     json_out_open(&out->json, "nic", '{', false);
-    put(out, config, "mtu", PARAM_INTEGER,
-        mtu_of(config_number(config, "PACKET_PAYLOAD_SIZE")), "PACKET_PAYLOAD_SIZE");
-    put(out, config, "cnp_interval", PARAM_TIME, us_ps(config, "CNP_INTERVAL"),
-        "CNP_INTERVAL");
+    import_config_value(out, config, "mtu", PARAM_INTEGER,
+                        mtu_of(config_number(config, "PACKET_PAYLOAD_SIZE")),
+                        "PACKET_PAYLOAD_SIZE");
+    import_config_value(out, config, "cnp_interval", PARAM_TIME,
+                        us_ps(config, "CNP_INTERVAL"), "CNP_INTERVAL");
     json_out_close(&out->json, '}');
     json_out_open(&out->json, "switch", '{', false);
     json_out_open(&out->json, "ecn", '{', false);
     json_out_text(&out->json, "_", "KMIN and KMAX count packets of 1030 bytes");
-    put(out, config, "kmin", PARAM_SIZE, config_number(config, "KMIN") * MARK_UNIT_BYTES,
-        "KMIN");
-    put(out, config, "kmax", PARAM_SIZE, config_number(config, "KMAX") * MARK_UNIT_BYTES,
-        "KMAX");
-    put(out, config, "pmax", PARAM_SHARE,
-        config_number(config, "PMAX") * (PARAM_SHARE_ONE / CONFIG_ONE), "PMAX");
+    import_config_value(out, config, "kmin", PARAM_SIZE,
+                        config_number(config, "KMIN") * MARK_UNIT_BYTES, "KMIN");
+    import_config_value(out, config, "kmax", PARAM_SIZE,
+                        config_number(config, "KMAX") * MARK_UNIT_BYTES, "KMAX");
+    import_config_value(out, config, "pmax", PARAM_SHARE,
+                        config_number(config, "PMAX") * (PARAM_SHARE_ONE / CONFIG_ONE),
+                        "PMAX");
     json_out_close(&out->json, '}');
     json_out_close(&out->json, '}');
 }
@@ -169,23 +162,29 @@ put_cc(struct import_out *out, const struct config *config)
     if (is_on) {
         import_text(out, "preset", "paper", "by the same authors");
         json_out_open(&out->json, "params", '{', false);
-        put(out, config, "alpha_interval", PARAM_TIME,
-            us_ps(config, "ALPHA_RESUME_INTERVAL"), "ALPHA_RESUME_INTERVAL");
-        put(out, config, "rate_timer", PARAM_TIME, us_ps(config, "RP_TIMER"), "RP_TIMER");
-        put(out, config, "byte_counter", PARAM_SIZE,
-            config_number(config, "BYTE_COUNTER"), "BYTE_COUNTER");
-        put(out, config, "g", PARAM_FRACTION,
+        import_config_value(out, config, "alpha_interval", PARAM_TIME,
+                            us_ps(config, "ALPHA_RESUME_INTERVAL"),
+                            "ALPHA_RESUME_INTERVAL");
+        import_config_value(out, config, "rate_timer", PARAM_TIME,
+                            us_ps(config, "RP_TIMER"), "RP_TIMER");
+        import_config_value(out, config, "byte_counter", PARAM_SIZE,
+                            config_number(config, "BYTE_COUNTER"), "BYTE_COUNTER");
+        import_config_value(
+            out, config, "g", PARAM_FRACTION,
             (int64_t)(((__int128)config_number(config, "DCTCP_GAIN") * PARAM_ONE +
                        CONFIG_ONE / 2) /
                       CONFIG_ONE),
             "DCTCP_GAIN");
-        put(out, config, "fast_recovery", PARAM_INTEGER,
-            config_number(config, "FAST_RECOVERY_TIMES"), "FAST_RECOVERY_TIMES");
-        put(out, config, "ai", PARAM_RATE, config_number(config, "RATE_AI"), "RATE_AI");
-        put(out, config, "hai", PARAM_RATE, config_number(config, "RATE_HAI"),
-            "RATE_HAI");
-        put(out, config, "clamp_target", PARAM_BOOL,
-            config_number(config, "CLAMP_TARGET_RATE"), "CLAMP_TARGET_RATE");
+        import_config_value(out, config, "fast_recovery", PARAM_INTEGER,
+                            config_number(config, "FAST_RECOVERY_TIMES"),
+                            "FAST_RECOVERY_TIMES");
+        import_config_value(out, config, "ai", PARAM_RATE,
+                            config_number(config, "RATE_AI"), "RATE_AI");
+        import_config_value(out, config, "hai", PARAM_RATE,
+                            config_number(config, "RATE_HAI"), "RATE_HAI");
+        import_config_value(out, config, "clamp_target", PARAM_BOOL,
+                            config_number(config, "CLAMP_TARGET_RATE"),
+                            "CLAMP_TARGET_RATE");
         json_out_close(&out->json, '}');
     }
     json_out_close(&out->json, '}');
@@ -251,9 +250,10 @@ with_files(struct config *config, GPtrArray *warnings, GError **error)
         g_autofree char *origin = config_origin(config, topo_name);
 
         import_begin(&out, "ns3rdma", config->file, "ns3-rdma");
-        put(&out, config, "stop", PARAM_TIME,
-            config_number(config, "SIMULATOR_STOP_TIME") * (PS_PER_S / CONFIG_ONE),
-            "SIMULATOR_STOP_TIME");
+        import_config_value(&out, config, "stop", PARAM_TIME,
+                            config_number(config, "SIMULATOR_STOP_TIME") *
+                                (PS_PER_S / CONFIG_ONE),
+                            "SIMULATOR_STOP_TIME");
         import_put_topology(&out, topo, origin,
                             config_number(config, "ERROR_RATE_PER_LINK") *
                                 (PARAM_SHARE_ONE / CONFIG_ONE),
